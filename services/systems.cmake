@@ -65,7 +65,7 @@ function(cartbus_register_systems installation)
   list(REMOVE_ITEM ARGN cartbus)
   list(JOIN ARGN "\", \"" names)
   cartbus_made_library("${installation}" registered_programs
-    "#include \"services/cartbus/core/programs.h\"\n#include <stddef.h>\n\nconst char *const programs_all[] = { \"broker\", \"${names}\", NULL };\n")
+    "#include \"services/cartbus/core/home.h\"\n#include <stddef.h>\n\nconst char *const programs_all[] = { \"broker\", \"${names}\", NULL };\n")
 endfunction()
 
 # cartbus_topology(INSTALLATION FOLDER PROCESS...): FOLDER/share/cartbus/topology.conf is what the tables of the processes declare. The

@@ -1,14 +1,13 @@
 /*
  * main.c: cartbus, the operator's command: run everything, and operate it
  *
- * Read next: core/subcommand.h (the tables of subcommands), core/dispatch.c (which one is meant), up/up.c (the supervisor), watch/status.c
+ * Read next: core/subcommand.h (the tables of subcommands), core/subcommand.c (which one is meant), up/up.c (the supervisor), watch/health.c
  */
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "services/cartbus/core/cartbus.h"
-#include "services/cartbus/core/dispatch.h"
-#include "services/cartbus/core/manual.h"
+#include "services/cartbus/core/subcommand.h"
 #include "services/cartbus/shops/shops.h"
 #include <stdio.h>
 #include <string.h>

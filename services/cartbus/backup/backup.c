@@ -5,15 +5,14 @@
  *           names. The broker is held up
  *           for moments only: it makes a snapshot that shares its files, and they are copied from there. No erasure is under
  *           way meanwhile. What could not be finished is removed.
- * Read next: backup_folder.c, backup_scheduled.c (each night), erase_copy.c (who was erased leaves it), bus/broker/admin/answer_care.c
+ * Read next: backup_folder.c, backup_shelf.c (each night), erase_copy.c (who was erased leaves it), bus/broker/admin/answer_care.c
  */
-#include "services/cartbus/backup/backup_blobs.h"
 #include "services/cartbus/backup/backup_folder.h"
-#include "services/cartbus/backup/backup_scheduled.h"
+#include "services/cartbus/backup/backup_shelf.h"
+#include "services/cartbus/backup/blobs.h"
 #include "services/cartbus/backup/subcommands.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/room.h"
 #include "services/cartbus/people/erase_copy.h"
 #include "services/cartbus/people/erasures.h"
 #include "services/kit/blobs/blob_places.h"

@@ -5,12 +5,12 @@
  * Fails by:  saying which file, and what is wrong with it.
  */
 #include "services/cartbus/backup/backup_folder.h"
-#include "services/cartbus/backup/backup_blobs.h"
 
 #include "bus/actor/runtime/sidelog.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "services/cartbus/backup/blobs.h"
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/people/erasures.h"
 #include "services/kit/blobs/blob_places.h"
@@ -370,4 +370,12 @@ static int remove_one(const char *path, const struct stat *found, int what, stru
 void backup_remove_tree(const char *folder)
 {
 	nftw(folder, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+}
+
+uint64_t room_headroom(const struct config *config, uint64_t disk_bytes)
+{
+	uint64_t fixed = (uint64_t)config_number(config, "broker", NULL, "headroom") << 20;
+	uint64_t part = disk_bytes / 100 * (uint64_t)config_number(config, "broker", NULL, "headroom-percent");
+
+	return fixed > part ? fixed : part;
 }

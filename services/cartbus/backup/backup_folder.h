@@ -1,16 +1,16 @@
 /*
- * backup_folder.h: the files of a backup, copied and checked
+ * backup_folder.h: the files of a backup, copied and checked, and the room that they need
  *
  * DIR/backup.json says which folder beside it holds the log's files ("broker" unless it says another), and what they must be: name,
  * size and SHA-256 of each, which log it is, up to which message, and which erasures are in it. It is written last: a folder without
  * it is no backup. "proved_us" in it says when the log in it was read as a whole and found sound. DIR/erasures.json is the list of who
  * was erased, as far as it was known here (erasures.h), DIR/stops the side log; what these two must be stands in "beside". DIR/blobs
- * holds the blobs (backup_blobs.h). A backup of
- * 0.1.0 has no "beside", and one in which an erasure was cut short has none: there it is enough that they can be read.
+ * holds the blobs (blobs.h). A backup of 0.1.0 has no "beside", and one in which an erasure was cut short has none: there it is enough that they can be read.
  */
 #ifndef CARTBUS_BACKUP_BACKUP_FOLDER_H
 #define CARTBUS_BACKUP_BACKUP_FOLDER_H
 
+#include "bus/base/config.h"
 #include "services/cartbus/core/command.h"
 #include <jansson.h>
 #include <stdint.h>
@@ -53,5 +53,12 @@ enum backup_found { BACKUP_THERE, BACKUP_GONE /* it was deleted */, BACKUP_AWAY 
 typedef void backup_fn(const char *folder, enum backup_found found, void *context);
 int backup_each_known(
 	const struct command *command, backup_fn *each, void *context); /* those that are gone are forgotten */
+
+/* ---- how much of a disk has to stay free ---- */
+
+enum { ROOM_HEADROOMS = 3 }; /* with less the monitor alarms */
+
+/* [broker] headroom of a file system of that size: with less the broker takes nothing new. */
+uint64_t room_headroom(const struct config *config, uint64_t disk_bytes);
 
 #endif

@@ -38,4 +38,10 @@ const struct shelf_copy *shelf_newest_proved(const struct shelf *shelf);
 /* Pure. Which go when the first of them was just made and checked: all but the `keep` newest whole ones, and the newest proved one. */
 void shelf_choose(struct shelf_copy *copies, size_t count, size_t keep);
 
+/* ---- what the timers of systemd ask for ---- */
+
+int backup_scheduled(struct command *command); /* a copy into [backup] folder, and old ones go; an exit */
+int backup_verify_newest(
+	struct command *command); /* is the newest copy there sound, file by file and as a log? an exit */
+
 #endif

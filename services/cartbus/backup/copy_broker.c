@@ -13,7 +13,7 @@
 #include "bus/base/memory.h"
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/core/cartbus.h"
-#include "services/cartbus/core/programs.h"
+#include "services/cartbus/core/home.h"
 #include "services/kit/settings/settings.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,18 +1,269 @@
 /*
- * recall.c: what was mailed, learnt from the state of services and said again
+ * recall.c: what was mailed and what forbids a mail, learnt from the states of sender, waiter and unsub
  *
- * Promises:  a step that was claimed is spent: sent if that is known, else ambiguous. Saying it twice changes nothing.
- * Read next: services/carts/policy/sends.c, recall_stops.c (what forbids a mail), restore.c
+ * Promises:  a step that was claimed is spent: sent if that is known, else ambiguous. Every row that stops somebody becomes a message that
+ *            stops the same person again. What the side log holds word for word is not learnt a second time from rows, which know less.
+ *            Saying it twice changes nothing.
+ * Fails by:  saying that a state cannot be read; a row that makes no sense is passed over.
+ * Read next: services/carts/policy/sends.c, services/carts/policy/stops.c (the rows), recall_sidelog.c, recall_say.c, restore.c
  */
 #include "services/cartbus/backup/recall.h"
 
 #include "bus/actor/runtime/state_folder.h"
+#include "bus/base/sorted_map.h"
 #include "bus/base/text.h"
+#include "proto/cart_topics.h"
 #include "services/cartbus/core/reading.h"
+#include "services/carts/policy/cart_rows.h"
+#include "services/carts/policy/purchases.h"
 #include "services/carts/policy/sends.h"
+#include "services/carts/policy/stops.h"
+#include "services/kit/suppression/suppressions.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+struct learning {
+	struct recall *recall;
+	uint64_t after;            /* numbers up to here are known otherwise */
+	const char *log;           /* that numbers are of */
+	struct sorted_map *orders; /* name -> struct order */
+	OptoutSource source;
+};
+
+static void note_optout(struct recall *recall, const char *shop, const char *hash, OptoutSource source, int64_t at_us)
+{
+	OptoutRequest asked = { .source = source, .heard_us = at_us };
+	char name[200], idem[120];
+
+	if (!TEXT_COPY(asked.address_hash, hash) || !*hash)
+		return;
+	snprintf(name, sizeof(name), "optout/%s/%s/%d", shop, hash, (int)source);
+	snprintf(idem, sizeof(idem), "restored/%s/%d", hash, (int)source);
+	recall_note(recall, &(struct recalled){ .name = name, .shop = shop, .key = hash, .idem = idem, .at_us = at_us },
+		&topic_optout_request, &asked);
+}
+
+static OptoutSource source_of(enum stop stop)
+{
+	return stop == STOP_COMPLAINED ? OPTOUT_COMPLAINT : stop == STOP_BOUNCED ? OPTOUT_BOUNCE : OPTOUT_ONE_CLICK;
+}
+
+static void take_person(const struct stop_recalled *row, void *context)
+{
+	const struct learning *learning = context;
+
+	if (row->seq <= learning->after)
+		return;
+	note_optout(learning->recall, row->shop, row->key,
+		row->kind == RECALLED_PAGE             ? OPTOUT_PAGE
+			: row->kind == RECALLED_LISTED ? OPTOUT_OWNER
+						       : source_of(row->stop),
+		row->at_us);
+}
+
+static void take_owners(const struct stop_recalled *row, const struct learning *learning)
+{
+	AdminAction action = { .verb = ADMIN_SUPPRESS_CART, .at_us = row->at_us };
+	char name[200], idem[120];
+
+	if (row->seq <= learning->after || !text_starts(row->key, "id:") || !TEXT_COPY(action.cart_id, row->key + 3))
+		return;
+	TEXT_COPY(action.who, "system");
+	TEXT_COPY(action.reason, "stopped before the log was restored");
+	snprintf(name, sizeof(name), "owner/%s/%s", row->shop, action.cart_id);
+	snprintf(idem, sizeof(idem), "restored/%s", action.cart_id);
+	recall_note(learning->recall,
+		&(struct recalled){
+			.name = name, .shop = row->shop, .key = action.cart_id, .idem = idem, .at_us = row->at_us },
+		&topic_admin_action, &action);
+}
+
+static void take_mode(const struct stop_recalled *row, const struct learning *learning)
+{
+	ShopStatus status = {
+		.mode = row->mode, .priority = row->priority, .at_us = row->at_us, .version = row->version
+	};
+
+	if (row->kind == RECALLED_GONE) {
+		status = (ShopStatus){
+			.mode = MODE_PAUSED, .priority = 100, .at_us = row->at_us, .version = UINT64_MAX
+		};
+		TEXT_COPY(status.reason, "the storefront asked to erase this shop");
+	} else {
+		TEXT_COPY(status.reason, "as it was before the log was restored");
+	}
+	if (row->seq > learning->after)
+		recall_note_mode(learning->recall, row->shop, &status);
+}
+
+static void take_stop(const struct stop_recalled *row, void *context)
+{
+	switch (row->kind) {
+	case RECALLED_PERSON:
+	case RECALLED_PAGE:
+	case RECALLED_LISTED:
+		take_person(row, context);
+		return;
+	case RECALLED_OWNER:
+		take_owners(row, context);
+		return;
+	case RECALLED_MODE:
+	case RECALLED_GONE:
+		take_mode(row, context);
+		return;
+	}
+}
+
+/* ---- orders ---- */
+
+struct order {
+	char shop[80], key[80];
+	CartCheckout checkout;
+};
+
+static void add_ids(CartIds *to, const CartIds *from)
+{
+	if (!*to->cart_id)
+		TEXT_COPY(to->cart_id, from->cart_id);
+	if (!*to->cart_token)
+		TEXT_COPY(to->cart_token, from->cart_token);
+	if (!*to->checkout_token)
+		TEXT_COPY(to->checkout_token, from->checkout_token);
+	if (!*to->checkout_id)
+		TEXT_COPY(to->checkout_id, from->checkout_id);
+	if (!*to->order_id)
+		TEXT_COPY(to->order_id, from->order_id);
+	if (!*to->customer_id)
+		TEXT_COPY(to->customer_id, from->customer_id);
+	if (!*to->email_hash)
+		TEXT_COPY(to->email_hash, from->email_hash);
+}
+
+/* One order has a row for each of its names, with the number of its message: together they are the order again. */
+static void take_order(const struct purchase_recalled *row, void *context)
+{
+	const struct learning *learning = context;
+	const CartCheckout *checkout = &row->checkout;
+	const struct sorted_map_entry *known;
+	struct order order;
+	char name[200];
+
+	if (row->seq <= learning->after)
+		return;
+	snprintf(name, sizeof(name), "order/%.32s/%.64s/%012llu/%d.%d.%d.%.31s", learning->log, row->shop,
+		(unsigned long long)row->seq, (int)checkout->platform, (int)checkout->kind, checkout->test,
+		checkout->payment_status);
+	known = sorted_map_find(learning->orders, bytes_of(name));
+	memset(&order, 0, sizeof(order));
+	if (known) {
+		memcpy(&order, sorted_map_value(known).data, sizeof(order));
+	} else {
+		order.checkout = *checkout;
+		order.checkout.heard_us = checkout->bought_us;
+		TEXT_COPY(order.shop, row->shop);
+		TEXT_COPY(order.key, row->name);
+	}
+	add_ids(&order.checkout.ids, &checkout->ids);
+	sorted_map_put(learning->orders, bytes_of(name), BYTES(&order, sizeof(order)), 0);
+}
+
+static void note_orders(const struct learning *learning)
+{
+	for (const struct sorted_map_entry *entry = sorted_map_first(learning->orders); entry;
+		entry = sorted_map_next(entry)) {
+		char name[200], idem[220];
+		struct order order;
+
+		memcpy(&order, sorted_map_value(entry).data, sizeof(order));
+		text_copy_bytes(name, sizeof(name), sorted_map_key(entry));
+		snprintf(idem, sizeof(idem), "restored/%s", name);
+		recall_note(learning->recall,
+			&(struct recalled){ .name = name,
+				.shop = order.shop,
+				.key = order.key,
+				.idem = idem,
+				.at_us = order.checkout.bought_us },
+			&topic_cart_checkout, &order.checkout);
+	}
+}
+
+/* What a cart came to that no message of the side log tells: its shopper emptied it, or took a yes back. */
+static bool take_cart(const char *shop, const char *key, const CartState *cart, void *context)
+{
+	const struct learning *learning = context;
+	AdminAction action = { .verb = ADMIN_SUPPRESS_CART };
+	char name[200], idem[120];
+
+	(void)key;
+	if (cart->changed_us < learning->recall->from_us ||
+		!(cart->consent == CONSENT_NO || cart->closed_reason == CLOSED_EMPTIED))
+		return true;
+	action.at_us = cart->changed_us;
+	TEXT_COPY(action.cart_id, cart->ids.cart_id);
+	TEXT_COPY(action.who, "system");
+	TEXT_COPY(action.reason,
+		cart->consent == CONSENT_NO ? "said no before the log was restored"
+					    : "emptied before the log was restored");
+	snprintf(name, sizeof(name), "owner/%s/%s", shop, action.cart_id);
+	snprintf(idem, sizeof(idem), "restored/%s", action.cart_id);
+	recall_note(learning->recall,
+		&(struct recalled){
+			.name = name, .shop = shop, .key = action.cart_id, .idem = idem, .at_us = action.at_us },
+		&topic_admin_action, &action);
+	return true;
+}
+
+/* unsub knows by which way somebody came onto the list. */
+static bool take_suppression(const char *shop, const char *key, const Suppression *row, void *context)
+{
+	const struct learning *learning = context;
+
+	(void)key;
+	if (!row->lifted && row->since_us >= learning->recall->from_us)
+		note_optout(learning->recall, shop, row->address_hash, row->source, row->since_us);
+	return true;
+}
+
+static bool take_request(const char *shop, const char *key, const PrivacyState *row, void *context)
+{
+	const struct learning *learning = context;
+	char name[200], idem[120];
+
+	(void)key;
+	if (row->settled || row->request.heard_us < learning->recall->from_us)
+		return true;
+	snprintf(name, sizeof(name), "privacy/%s/%s", shop, row->request.request_id);
+	snprintf(idem, sizeof(idem), "restored/%s", row->request.request_id);
+	recall_note(learning->recall,
+		&(struct recalled){ .name = name,
+			.shop = shop,
+			.key = row->request.request_id,
+			.idem = idem,
+			.at_us = row->request.heard_us },
+		&topic_privacy_request, &row->request);
+	return true;
+}
+
+void recall_stops(struct recall *recall, const struct state *state, bool is_same_log)
+{
+	struct learning learning = {
+		.recall = recall, .after = is_same_log ? recall->head : 0, .log = state_folder_log_id(state)
+	};
+
+	STATE_EACH(state, cart_rows, NULL, NULL, take_cart, &learning);
+	if (recall->has_sidelog)
+		return; /* word for word, each of them */
+	STATE_EACH(state, suppressions, NULL, NULL, take_suppression, &learning);
+	STATE_EACH(state, privacy_rows, NULL, NULL, take_request, &learning);
+	stops_recall(state, take_stop, &learning);
+	learning.orders = sorted_map_new();
+	purchases_recall(state, take_order, &learning);
+	note_orders(&learning);
+	sorted_map_free(learning.orders);
+}
+
+/* ---- one state: what was mailed, and what forbids a mail ---- */
 
 /* Several may know of it; that it was sent is the strongest word. */
 static void note_send(const char *shop, const char *cart_id, int step, const struct send *send, void *context)

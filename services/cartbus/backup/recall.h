@@ -32,9 +32,9 @@ struct recall {
 	bool has_other_log; /* something is of another log than the backup: that one was served after an earlier restore */
 };
 
-/* recall.c: one service's state. Complains. -EBUSY: it runs; -EUCLEAN: it is damaged and knows nothing; else why it cannot be read now. */
+/* One service's state. Complains. -EBUSY: it runs; -EUCLEAN: it is damaged and knows nothing; else why it cannot be read now. */
 int recall_folder(struct recall *recall, const char *name, const char *path);
-/* recall_stops.c: what forbids a mail, out of an open state. */
+/* Of it what forbids a mail, out of an open state. */
 struct state;
 void recall_stops(struct recall *recall, const struct state *state, bool is_same_log);
 /*

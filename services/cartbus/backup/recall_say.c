@@ -6,7 +6,7 @@
  * Read next: restore_release.c (when), recall.h
  */
 #include "services/cartbus/backup/recall.h"
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/shops/mode.h"

@@ -11,13 +11,13 @@
  * Read next: recall.c, backup_folder.c, bus/broker/queue/claim.c (why nothing is claimed)
  */
 #include "services/cartbus/backup/restore.h"
-#include "services/cartbus/backup/backup_blobs.h"
 #include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/backup/blobs.h"
 #include "services/cartbus/backup/recall.h"
 #include "services/cartbus/backup/subcommands.h"
+#include "services/cartbus/core/home.h"
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/programs.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/people/erase_copy.h"
 #include "services/cartbus/people/erasures.h"

@@ -6,10 +6,10 @@
  * Owns:     nothing: the log is the broker's, so its program reads it, beside this one (bus/broker/verify/verify_command.c).
  * Fails by: exiting as that does: 0 sound, 1 not, 3 a broker has it open.
  */
-#include "services/cartbus/backup/backup_blobs.h"
 #include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/backup/blobs.h"
 #include "services/cartbus/backup/subcommands.h"
-#include "services/cartbus/core/programs.h"
+#include "services/cartbus/core/home.h"
 #include "services/kit/blobs/blob_places.h"
 
 #include <errno.h>

@@ -1,25 +1,29 @@
 /*
- * arguments.c: a table of what a subcommand takes, read with glibc's argp
+ * arguments.c: a table of what a subcommand takes, read with glibc's argp; numbers, moments and rates as an admin types them
  *
  * Promises: what does not fit is said in one line with the way to more help, and ends with EXIT_USAGE.
  * Fails by: exiting; nothing was done yet when it does.
  */
-#include "services/cartbus/core/home.h"
-#include "services/cartbus/core/manual.h"
-#include "services/cartbus/shops/shops.h"
-#include "services/kit/keys/secrets.h"
+#include "services/cartbus/core/command.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/nearest.h"
+#include "services/cartbus/core/home.h"
+#include "services/cartbus/core/subcommand.h"
+#include "services/cartbus/shops/shops.h"
 #include "services/kit/documents/kinds.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/settings/settings.h"
+#include "services/kit/time/moment.h"
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TAKES_MAX = 20, KEY_FIRST = 0x100, KEY_CONFIG = 'c', KEY_JSON = 'j', KEY_HELP = 'h', KEY_HOME = 0x200 };
@@ -289,4 +293,64 @@ bool command_shop_beside(const char *file, struct shop *ret)
 		return true;
 	*ret = (struct shop){ 0 };
 	return false;
+}
+
+/* ---- numbers, moments and rates ---- */
+
+#define SPAN_MOST_US (INT64_C(3660) * US_PER_DAY)
+enum { RATE_MOST = 100000 };
+
+static int digits(const char *text, const char *after, int64_t most, int64_t *ret)
+{
+	char *end;
+
+	if (text[0] < '1' || text[0] > '9')
+		return -EINVAL;
+	errno = 0;
+	*ret = strtoll(text, &end, 10);
+	if (errno != 0 || *ret > most || (*end != '\0' && strcmp(end, after) != 0))
+		return -EINVAL;
+	return 0;
+}
+
+int range_seq(const char *text, int64_t *ret)
+{
+	return digits(text, "", INT64_MAX, ret);
+}
+
+int range_rate(const char *text, int64_t *ret)
+{
+	return digits(text, "/s", RATE_MOST, ret);
+}
+
+static int moment(const char *text, int64_t *ret_us)
+{
+	static const char *const formats[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ" };
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(text, formats[i], &tm);
+		int day = tm.tm_mday;
+
+		if (!end || *end != '\0')
+			continue;
+		*ret_us = (int64_t)timegm(&tm) * US_PER_S;
+		return tm.tm_mday == day && *ret_us > 0 ? 0 : -EINVAL; /* timegm turns 31 April into 1 May */
+	}
+	return -EINVAL;
+}
+
+int range_end_parse(const char *text, const struct clock *clock, struct range_end *ret)
+{
+	int64_t ago_us;
+
+	*ret = (struct range_end){ 0 };
+	if (range_seq(text, &ret->seq) == 0)
+		return 0;
+	ret->seq = 0;
+	if (span_parse(text, SPAN_MOST_US, &ago_us) == 0) {
+		ret->time_us = clock_wall_us(clock) - ago_us;
+		return ret->time_us > 0 ? 0 : -EINVAL;
+	}
+	return moment(text, &ret->time_us);
 }

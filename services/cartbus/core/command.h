@@ -1,5 +1,5 @@
 /*
- * command.h: what every subcommand is given, and how it reads its arguments
+ * command.h: what every subcommand is given, and how it reads its arguments: options, words, numbers, moments and rates
  *
  * A subcommand is one function. It declares what it takes as a table (struct take), calls command_take, and finds its words and
  * options in its own variables, the configuration and the clock in `struct command`. --config, --json and --help are everybody's.
@@ -28,7 +28,7 @@ struct subcommand;
 struct command {
 	const char *name; /* "shop add" */
 	const struct subcommand *subcommand;
-	bool is_told_of; /* tells what it takes (manual.h), and does nothing */
+	bool is_told_of; /* tells what it takes (subcommand.h), and does nothing */
 	const char *config_given,
 		*home_given;     /* --config and --home, before the subcommand or in it; NULL: not given */
 	const char *config_path; /* what follows from them (home.h) */
@@ -85,5 +85,20 @@ void command_secret_path(const struct command *command, const char *name, char r
 int command_shop(const struct command *command, const char *name, struct shop *ret);
 /* The shop whose shop.conf lies beside an owner's file; false: there is none, or it is wrong, and `ret` is empty. */
 bool command_shop_beside(const char *file, struct shop *ret);
+
+/* ---- numbers, moments and rates as an admin types them; what is not understood as a whole is refused ---- */
+
+/* "4711": a sequence number, 1 or more. -EINVAL: anything else, also "4711x", "-1" and what does not fit. */
+int range_seq(const char *text, int64_t *ret);
+/* "5/s", or "5". -EINVAL: anything else, zero, more than 100000. */
+int range_rate(const char *text, int64_t *ret);
+
+/* One end of a part of the log: a sequence number, or a moment. */
+struct range_end {
+	int64_t seq;     /* 0: it is a moment */
+	int64_t time_us; /* wall time */
+};
+/* "4711"; "2h" (so long ago); "2026-11-21T06:00:00Z", seconds may be left out. -EINVAL: anything else. */
+int range_end_parse(const char *text, const struct clock *clock, struct range_end *ret);
 
 #endif

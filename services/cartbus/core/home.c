@@ -1,7 +1,7 @@
 /*
- * home.c: which configuration a command uses, and an installation that is one folder
+ * home.c: which configuration a command uses, an installation that is one folder, and where the other programs lie
  *
- * For trying out: no root, nothing outside of the folder; deleting it deletes everything.
+ * A home is for trying out: no root, nothing outside of the folder; deleting it deletes everything.
  *
  * Promises:  what is there is never written over; what is made is for its user alone, and is whole or not there. Nothing is read
  *            from a home that another user (but root) made, may write to or leads to by a link, and nothing is made in one.
@@ -284,4 +284,30 @@ void home_words(const struct command *command, char ret[HOME_WORDS])
 		snprintf(ret, HOME_WORDS, " --home %s", command->home_given);
 	else
 		ret[0] = '\0';
+}
+
+/* ---- the other programs ---- */
+
+static const char INSTALLED[] = "/usr/sbin", BESIDE[] = "/sbin";
+
+const char *programs_folder(void)
+{
+	static char folder[PATH_MAX + sizeof(BESIDE)];
+	char program[PATH_MAX + 30];
+	ssize_t len = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+	char *slash;
+
+	folder[len > 0 ? len : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (!slash)
+		return INSTALLED;
+	*slash = '\0';
+	snprintf(program, sizeof(program), "%s/cartbus-broker", folder);
+	if (access(program, X_OK) == 0)
+		return folder;
+	slash = strrchr(folder, '/');
+	if (!slash)
+		return INSTALLED;
+	memcpy(slash, BESIDE, sizeof(BESIDE));
+	return folder;
 }

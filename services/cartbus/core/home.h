@@ -1,5 +1,5 @@
 /*
- * home.h: which configuration a command uses, and an installation that is one folder
+ * home.h: this installation: which configuration a command uses, an installation that is one folder, and where the other programs lie
  *
  * The first that is given counts: --config FILE, --home DIR, CARTBUS_CONFIG, CARTBUS_HOME, /etc/cartbus/cartbus.conf. A home is
  * refused if a user other than this one and root may write to it, to its configuration or to a folder above, or owns a link on the
@@ -22,5 +22,12 @@ int home_config(const struct command *command, enum home_use use, char ret[PATH_
 enum { HOME_WORDS = PATH_ROOM + 16 };
 /* " --home DIR" or " --config FILE" as the command was given it, for commands that it proposes; "": the environment or nothing. */
 void home_words(const struct command *command, char ret[HOME_WORDS]);
+
+/* ---- the other programs of this installation: which there are, and where they lie ---- */
+
+/* The folder of cartbus-broker and the services: this command's own, as a build has it, or sbin beside its bin. Never NULL. */
+const char *programs_folder(void);
+/* "broker", then the services in the order in which they are started; NULL ends it. services/systems.cmake makes the list. */
+extern const char *const programs_all[];
 
 #endif

@@ -4,7 +4,7 @@
  * Fails by:  EXIT_AWAY when nobody answers, with what to do.
  */
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 
 #include "bus/base/cleanup.h"
 #include "services/cartbus/core/cartbus.h"

@@ -4,16 +4,27 @@
  * The broker knows nothing of audits: so the command says one first. One that could not be said is not followed by the act.
  */
 #include "services/cartbus/core/record.h"
+
+#include "bus/actor/client.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include "services/cartbus/core/cartbus.h"
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/who.h"
-
-#include "bus/actor/client.h"
+#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+const char *who_am_i(void)
+{
+	const char *sudo = getenv("SUDO_USER");
+	const struct passwd *user = getpwuid(getuid());
+
+	if (sudo && *sudo)
+		return sudo;
+	return user ? user->pw_name : "unknown";
+}
 
 #define FILE_PATIENCE_US (2 * US_PER_S)
 

@@ -3,7 +3,6 @@
 #define CARTBUS_CORE_RECORD_H
 
 #include "services/cartbus/core/command.h"
-
 #include <jansson.h>
 
 struct client;
@@ -28,5 +27,7 @@ int record_change(const struct command *command, struct client *client, const st
 void record_file(const struct command *command, const struct record *record);
 bool record_can(const struct command *command); /* a broker that is not running is not waited for */
 void record_not(const struct command *command);
+
+const char *who_am_i(void); /* the name of the user, of sudo's caller where it was used */
 
 #endif

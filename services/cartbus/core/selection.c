@@ -12,7 +12,6 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
-#include "services/cartbus/core/ids.h"
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/shops/shops.h"

@@ -1,5 +1,5 @@
 /*
- * subcommand.h: a row of the command line, as the parts of the command and the systems on the bus register them
+ * subcommand.h: a row of the command line, as the parts of the command and the systems on the bus register them, and how the rows are used
  *
  * Each folder of services/cartbus, and each system that has subcommands, brings a table of rows, ended by a row without a name.
  * services/systems.cmake puts the tables together as registered_subcommands[].
@@ -38,5 +38,18 @@ struct subcommands {
 struct subcommands subcommands_gather(
 	const struct subcommand *const *tables); /* `tables`, ended by a NULL, is borrowed */
 void subcommands_free(struct subcommands *subcommands);
+
+/* ---- from a command line to the subcommand that it means ---- */
+
+void dispatch_help(const struct subcommands *subcommands);
+/* argv without the program's name, and at least one word. Returns a command_exit. */
+int dispatch(const struct subcommands *subcommands, int argc, char **argv);
+
+/* ---- all that there is to say about the command and its files, for programs that make pages and completions of it ---- */
+
+/* One JSON object per line: groups, subcommands, keys of cartbus.conf and of shop.conf. Returns a command_exit. */
+int manual_print(const struct subcommands *subcommands);
+/* What a subcommand takes, as one such line; for command_take. */
+void manual_print_one(const struct command *command, const struct arguments *arguments);
 
 #endif

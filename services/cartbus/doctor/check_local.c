@@ -1,27 +1,37 @@
 /*
- * check_local.c: what the processes of this host would refuse at their start
+ * check_local.c: what the processes of this host would refuse at their start, and the ports that they are to listen at
  *
  * Promises: asks the judges whom the processes ask, each once, and says their words; changes nothing. Of the broker the program itself is asked,
- *           with --check: what its topology may say nobody else knows.
- * Fails by: silence about a broker whose program is not here.
+ *           with --check: what its topology may say nobody else knows. A port is tried as the service will do it, without ever listening:
+ *           a service that starts meanwhile is not disturbed. The kernel's tables say who has a port; where this user may not bind it,
+ *           they also say whether it is taken. A process is believed to be a service of ours or systemd by its name and its user.
+ * Fails by: silence about a broker whose program is not here. It warns of a port whose process may not be seen, or is a service of ours while
+ *           no broker runs: it may be this installation's. On a host without the broker nobody knows what runs, so there it only warns.
  * Read next: check.c
  */
 #include "services/cartbus/doctor/check_local.h"
-#include "services/cartbus/core/programs.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/listen_at.h"
 #include "bus/base/text.h"
+#include "services/cartbus/core/home.h"
+#include "services/cartbus/core/reading.h"
 #include "services/kit/http/standard_webhook.h"
 #include "services/kit/mail/message.h"
 #include "services/kit/model/model.h"
 #include "services/kit/settings/settings.h"
 #include "services/platform/mailin/lmtp_socket.h"
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
+#include <pwd.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -227,5 +237,240 @@ int check_local(const struct command *command)
 	for (size_t i = 0; i < sizeof(judges) / sizeof(*judges); i++)
 		if (is_any_local(command, judges[i].services))
 			wrong += check_told(command, judges[i].try(command->config, why), why);
+	return wrong;
+}
+
+/* ---- ports ---- */
+
+DEFINE_CLEANUP(FILE *, fclose)
+DEFINE_CLEANUP(DIR *, closedir)
+
+enum { ADDRESS_HEX = 33, LISTENS = 0x0A, PROGRAM_ROOM = 16 };
+
+/* As /proc/net/tcp and tcp6 show it: the words of the address in the machine's order. */
+static bool print_address(const char *host, char ret[ADDRESS_HEX], bool *ret_is_v6)
+{
+	uint32_t words[4];
+
+	if (inet_pton(AF_INET, host, words) == 1)
+		return snprintf(ret, ADDRESS_HEX, "%08X", words[0]) > 0;
+	*ret_is_v6 = inet_pton(AF_INET6, host, words) == 1;
+	return *ret_is_v6 && snprintf(ret, ADDRESS_HEX, "%08X%08X%08X%08X", words[0], words[1], words[2], words[3]) > 0;
+}
+
+static bool is_any(const char *address)
+{
+	return address[strspn(address, "0")] == '\0';
+}
+
+/* "::ffff:127.0.0.1": so a socket for both families shows what it has of the older one. */
+static const char MAPPED[] = "0000000000000000FFFF0000";
+static const char TABLE_V4[] = "/proc/net/tcp", TABLE_V6[] = "/proc/net/tcp6";
+
+/* Do two sockets that listen at one port keep each other out? `theirs_is_v6` and `is_v6`: the families of `theirs` and `address`. */
+static bool is_in_the_way(const char *theirs, bool theirs_is_v6, const char *address, bool is_v6)
+{
+	if (theirs_is_v6 && !is_v6 && text_starts(theirs, MAPPED)) {
+		theirs += strlen(MAPPED);
+		theirs_is_v6 = false;
+	}
+	if (theirs_is_v6 == is_v6)
+		return is_any(theirs) || is_any(address) || strcmp(theirs, address) == 0;
+	return is_any(theirs_is_v6 ? theirs : address); /* "::" has both families */
+}
+
+struct holder {
+	unsigned long inode; /* of the socket that listens; 0: none does */
+	uid_t uid;           /* who opened it */
+	char program[PROGRAM_ROOM];
+};
+
+static bool find_listener(const char *table, const char *address, bool is_v6, int port, struct holder *ret)
+{
+	_cleanup_(fclosep) FILE *file = fopen(table, "re");
+	char line[512], theirs[ADDRESS_HEX];
+	unsigned at, state;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x %*s %*s %*s %u %*u %lu", theirs, &at, &state,
+			    &ret->uid, &ret->inode) == 5 &&
+			state == LISTENS && (int)at == port && is_in_the_way(theirs, table == TABLE_V6, address, is_v6))
+			return true;
+	*ret = (struct holder){ 0 };
+	return false;
+}
+
+static bool has_socket(const char *process, unsigned long inode)
+{
+	char path[64], link[64], wanted[64], target[64];
+	_cleanup_(closedirp) DIR *folder = NULL;
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/fd", process);
+	snprintf(wanted, sizeof(wanted), "socket:[%lu]", inode);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder))) {
+		ssize_t len;
+
+		snprintf(link, sizeof(link), "%.40s/%.20s", path, entry->d_name);
+		len = readlink(link, target, sizeof(target) - 1);
+		target[len < 0 ? 0 : len] = '\0';
+		if (strcmp(target, wanted) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void read_program(const char *process, char ret[PROGRAM_ROOM])
+{
+	_cleanup_(fclosep) FILE *file = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%.20s/comm", process);
+	file = fopen(path, "re");
+	if (!file || !fgets(ret, PROGRAM_ROOM, file))
+		ret[0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	text_make_plain(ret); /* a process gives itself its name */
+}
+
+/* "": it may not be seen. */
+static void find_program(unsigned long inode, char ret[PROGRAM_ROOM])
+{
+	_cleanup_(closedirp) DIR *processes = opendir("/proc");
+	struct dirent *entry;
+
+	ret[0] = '\0';
+	while (processes && !*ret && (entry = readdir(processes)))
+		if (isdigit((unsigned char)entry->d_name[0]) && has_socket(entry->d_name, inode))
+			read_program(entry->d_name, ret);
+}
+
+struct place {
+	const char *section, *key, *host, *program;
+	int port;
+};
+
+/* As the service does it. 0, or -errno: -EADDRINUSE: another socket listens there; -EINVAL: what is no address is refused as such. */
+static int try_bind(const struct place *place)
+{
+	_cleanup_close_ int fd = -1;
+	char port[16];
+
+	snprintf(port, sizeof(port), "%d", place->port);
+	fd = listen_at(place->host, port, 0);
+	return fd < 0 ? fd : 0;
+}
+
+static bool find_holder(const struct place *place, struct holder *ret)
+{
+	char address[ADDRESS_HEX];
+	bool is_v6 = false;
+
+	if (!print_address(place->host, address, &is_v6) ||
+		(!find_listener(TABLE_V4, address, is_v6, place->port, ret) &&
+			!find_listener(TABLE_V6, address, is_v6, place->port, ret)))
+		return false;
+	find_program(ret->inode, ret->program);
+	return true;
+}
+
+/* The broker's user is the services' in a home; each unit's user is called as its program. */
+static bool is_users_of_the_service(const struct command *command, const struct place *place, uid_t uid)
+{
+	const struct passwd *user = getpwnam(place->program);
+	struct stat control;
+	char path[PATH_ROOM];
+
+	if (uid == 0 || uid == geteuid() || (user && uid == user->pw_uid))
+		return true;
+	snprintf(path, sizeof(path), "%s/control", config_get(command->config, "paths", NULL, "run"));
+	return stat(path, &control) == 0 && uid == control.st_uid;
+}
+
+static void complain_of(
+	const struct command *command, const struct place *place, const struct holder *holder, bool warns)
+{
+	const char *who = *holder->program ? holder->program : "another process";
+	char user[32] = "";
+
+	if (holder->inode)
+		snprintf(user, sizeof(user), " (uid %u)", holder->uid);
+	complain(command,
+		"%s[%s] %s: cannot listen on %s port %d: %s%s has it; ss -ltnp shows who that is: end it, or choose "
+		"another port",
+		warns ? "warning: " : "", place->section, place->key, place->host, place->port, who, user);
+}
+
+static int check_place(const struct command *command, const struct place *place)
+{
+	bool may_run = command_is_far(command) || command_broker_listens(command), is_service, is_trusted;
+	struct holder holder = { 0 };
+	int r = try_bind(place);
+
+	if (r != -EADDRINUSE && r != -EACCES)
+		return 0;
+	if (!find_holder(place, &holder) && r == -EACCES)
+		return 0;
+	is_service = strcmp(holder.program, place->program) == 0;
+	is_trusted = holder.inode && is_users_of_the_service(command, place, holder.uid);
+	if (holder.uid == 0 && strcmp(holder.program, "systemd") == 0)
+		return 0; /* it listens for the service */
+	if (is_trusted && may_run && (is_service || !*holder.program))
+		return 0;
+	if (!is_trusted || !is_service) {
+		complain_of(command, place, &holder, may_run || !*holder.program);
+		return !may_run && *holder.program;
+	}
+	complain(command,
+		"warning: [%s] %s: %s of this installation, or of another, has %s port %d, and no broker runs here: ss "
+		"-ltnp shows which it is; end it if it is another's, or choose another port",
+		place->section, place->key, place->program, place->host, place->port);
+	return 0;
+}
+
+static bool is_everywhere(const char *host)
+{
+	return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
+/* Which of them comes later finds the port taken by the other. */
+static int check_pair(const struct command *command, const struct place *one, const struct place *other)
+{
+	if (one->port == 0 || one->port != other->port ||
+		(strcmp(one->host, other->host) != 0 && !is_everywhere(one->host) && !is_everywhere(other->host)))
+		return 0;
+	complain(command, "[%s] %s: port %d is that of [%s] %s as well: choose another port", other->section,
+		other->key, other->port, one->section, one->key);
+	return 1;
+}
+
+int check_ports(const struct command *command)
+{
+	static const char here[] = "127.0.0.1:";
+	const struct config *config = command->config;
+	const char *lmtp = config_get(config, "mailin", NULL, "lmtp");
+	struct place places[] = {
+		{ "gateway", "port", config_get(config, "gateway", NULL, "listen"), "cartbus-gateway",
+			(int)config_number(config, "gateway", NULL, "port") },
+		{ "monitor", "port", config_get(config, "monitor", NULL, "listen"), "cartbus-monitor",
+			(int)config_number(config, "monitor", NULL, "port") },
+		{ "mailin", "lmtp", "127.0.0.1", "cartbus-mailin",
+			lmtp && text_starts(lmtp, here) ? atoi(lmtp + strlen(here)) : 0 },
+	};
+	enum { PLACES = sizeof(places) / sizeof(*places) };
+	int wrong = 0;
+
+	if (command->config_faults)
+		return 0; /* a port may be meant whose value is wrong */
+	for (int i = 0; i < PLACES; i++) {
+		if (!check_is_local(command, places[i].program + strlen("cartbus-")))
+			places[i].port = 0;
+	}
+	for (int i = 0; i < PLACES; i++) {
+		wrong += places[i].port ? check_place(command, &places[i]) : 0;
+		for (int j = i + 1; j < PLACES; j++)
+			wrong += check_pair(command, &places[i], &places[j]);
+	}
 	return wrong;
 }

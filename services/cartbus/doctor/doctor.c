@@ -5,10 +5,9 @@
  * Promises:  changes nothing and mails nothing; goes on after each finding; says for each what helps. What one area finds hides
  *            nothing of another, but for a configuration that cannot be read.
  * Fails by:  exit 1 when something is wrong, 3 when that is the broker's absence.
- * Read next: doctor_files.c, doctor_readers.c, doctor_machine.c, doctor_far.c, doctor_ways.c, doctor_units.c, doctor_domains.c
+ * Read next: doctor_files.c, doctor_units.c, doctor_ways.c, doctor_shops.c, doctor_backups.c
  */
 #include "services/cartbus/doctor/doctor.h"
-#include "services/cartbus/doctor/subcommands.h"
 
 #include "bus/base/text.h"
 #include "services/cartbus/core/print.h"
@@ -124,7 +123,7 @@ static int tell(struct doctor *doctor)
 	return count[FINDING_WRONG] ? EXIT_NO : EXIT_FINE;
 }
 
-int command_doctor(struct command *command, int argc, char **argv)
+static int command_doctor(struct command *command, int argc, char **argv)
 {
 	struct doctor doctor = { .command = command, .findings = json_array() };
 	const struct take takes[] = { { "resolver", "ADDRESS[@PORT]", "ask this name server, and not the system's",
@@ -162,3 +161,9 @@ int command_doctor(struct command *command, int argc, char **argv)
 	json_decref(doctor.findings);
 	return ended;
 }
+
+const struct subcommand doctor_subcommands[] = {
+	{ SUBCOMMANDS_RUN, "doctor", "", "is the whole installation right, and what helps where it is not?",
+		command_doctor },
+	{ .name = NULL },
+};

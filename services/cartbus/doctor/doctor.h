@@ -7,7 +7,7 @@
 #define CARTBUS_DOCTOR_DOCTOR_H
 
 #include "bus/actor/client.h"
-#include "services/cartbus/core/command.h"
+#include "services/cartbus/core/subcommand.h"
 #include <jansson.h>
 
 enum finding { FINDING_FINE, FINDING_DOUBTFUL, FINDING_WRONG, FINDING_KINDS };
@@ -25,20 +25,28 @@ struct doctor {
 void found(struct doctor *doctor, enum finding finding, const char *area, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-void look_at_files(struct doctor *doctor); /* doctor_files.c: the secrets', keys' and states' owners and modes */
-void look_at_readers(
-	struct doctor *doctor); /* doctor_readers.c: may each service's user read and reach what it needs? */
-void look_at_machine(struct doctor *doctor); /* doctor_machine.c: clock, disk */
-void look_at_backups(struct doctor *doctor); /* doctor_backups.c: those that are made by themselves */
-void look_at_blobs(struct doctor *doctor);   /* doctor_blobs.c: is one missing, is a shop's room full? */
-void look_at_keys(struct doctor *doctor);    /* doctor_far.c: does the broker on another host know them? */
-void look_at_brokers_clock(struct doctor *doctor, struct client *client); /* doctor_far.c: beside this host's */
-void look_at_domains(struct doctor *doctor); /* doctor_domains.c: SPF, DKIM and DMARC of each shop */
-struct client;
-void look_at_reading(
-	struct doctor *doctor, struct client *client); /* doctor_reading.c: who runs with another configuration */
-void look_at_carts(struct doctor *doctor, struct client *client); /* doctor_carts.c: do their links lead to the shop? */
-void look_at_units(struct doctor *doctor);                        /* doctor_units.c: systemd's units, half an upgrade */
-void look_at_ways(struct doctor *doctor); /* doctor_ways.c: broker, mail server, public-url, storefronts */
+/* doctor_files.c: the secrets', keys' and states' owners and modes; may each service's user read and reach what it needs? */
+void look_at_files(struct doctor *doctor);
+void look_at_readers(struct doctor *doctor);
+
+/* doctor_units.c: clock, disk; who runs with another configuration; systemd's units, half an upgrade */
+void look_at_machine(struct doctor *doctor);
+void look_at_reading(struct doctor *doctor, struct client *client);
+void look_at_units(struct doctor *doctor);
+
+/* doctor_backups.c: the copies that are made by themselves; is a blob missing, is a shop's room full? */
+void look_at_backups(struct doctor *doctor);
+void look_at_blobs(struct doctor *doctor);
+
+/* doctor_ways.c: does the broker on another host know the keys, and is its clock this host's? broker, mail server, public-url, storefronts */
+void look_at_keys(struct doctor *doctor);
+void look_at_brokers_clock(struct doctor *doctor, struct client *client);
+void look_at_ways(struct doctor *doctor);
+
+/* doctor_shops.c: SPF, DKIM and DMARC of each shop; do the links of its carts lead to it? */
+void look_at_domains(struct doctor *doctor);
+void look_at_carts(struct doctor *doctor, struct client *client);
+
+extern const struct subcommand doctor_subcommands[]; /* registered in services/cartbus/CMakeLists.txt */
 
 #endif

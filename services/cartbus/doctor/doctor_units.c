@@ -1,21 +1,193 @@
 /*
- * doctor_units.c: what systemd and dpkg know of this installation: what does not run, and in whose words; half an upgrade
+ * doctor_units.c: this machine: its clock and its disk; what systemd and dpkg know: what does not run, and in whose words, half an upgrade;
+ * and is what lies in cartbus.conf what its processes run with?
+ *
+ * Each process tells the broker when it last took the configuration that it found (bus/actor/process/process_config.c), by the machine's clock,
+ * as files are dated. Of the broker itself nobody knows: `systemctl status cartbus-broker` says what waits for its next start.
  *
  * Promises: a process that ended told systemd why (notify_failed): doctor repeats those words, and does not guess. What never came to
  *           be a process is explained by systemd's own exit codes (systemd.exec(5)).
- * Fails by: saying nothing where systemd is not the one that runs cartbus (`cartbus up`, another --config).
+ * Fails by: saying nothing of units where systemd is not the one that runs cartbus (`cartbus up`, another --config).
  */
 #include "services/cartbus/doctor/doctor.h"
 
+#include "bus/actor/client.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
+#include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/core/reading.h"
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+#include <time.h>
 #include <unistd.h>
 
-static const char AREA[] = "units";
+/* ---- clock and disk ---- */
+
+enum { INODES_PERCENT = 1 };
+
+static void look_at_sync(struct doctor *doctor)
+{
+	struct timex clock = { 0 };
+	int state = adjtimex(&clock);
+
+	if (state < 0 || state == TIME_ERROR || clock.status & STA_UNSYNC)
+		found(doctor, FINDING_DOUBTFUL, "clock",
+			"apt install systemd-timesyncd (or chrony), then timedatectl set-ntp true; a container's clock "
+			"is its host's",
+			"nothing keeps the clock right: the kernel does not know it to be synchronised");
+	else
+		found(doctor, FINDING_FINE, "clock", "", "synchronised, to within %ld ms", clock.maxerror / 1000);
+}
+
+/* The one date that is surely past: this program was there before. */
+static void look_at_date(struct doctor *doctor)
+{
+	struct stat program;
+	struct clock clock = clock_system(); /* the configuration's may run faster */
+	time_t now = (time_t)(clock_wall_us(&clock) / US_PER_S);
+	char shown[40];
+
+	strftime(shown, sizeof(shown), "%Y-%m-%d %H:%M:%S", gmtime(&now));
+	if (stat("/proc/self/exe", &program) == 0 && now < program.st_ctime)
+		found(doctor, FINDING_WRONG, "clock", "stop cartbus, set the clock (timedatectl), start cartbus",
+			"it shows %s UTC, which is before this program was installed", shown);
+}
+
+static void look_at_rate(struct doctor *doctor)
+{
+	const struct config *config = doctor->command->config;
+	double rate = config_real(config, "clock", NULL, "rate");
+
+	if (rate < 1 || rate > 1)
+		found(doctor, FINDING_DOUBTFUL, "clock", "remove [clock] rate",
+			"it runs at %s times its speed, which is for demos", config_get(config, "clock", NULL, "rate"));
+}
+
+static void look_at_disk(struct doctor *doctor)
+{
+	const char *path = config_get(doctor->command->config, "paths", NULL, "state");
+	struct statvfs disk;
+
+	if (statvfs(path, &disk) < 0) {
+		found(doctor, FINDING_WRONG, "disk", "make the folder of [paths] state", "%s: %s", path,
+			strerror(errno));
+		return;
+	}
+	uint64_t free = (uint64_t)disk.f_bavail * disk.f_frsize,
+		 headroom = room_headroom(doctor->command->config, (uint64_t)disk.f_blocks * disk.f_frsize);
+	bool is_full = free < headroom, is_tight = free < ROOM_HEADROOMS * headroom;
+
+	found(doctor,
+		is_full            ? FINDING_WRONG
+			: is_tight ? FINDING_DOUBTFUL
+				   : FINDING_FINE,
+		"disk", is_tight ? "make room in the file system of [paths] state, or a larger one" : "",
+		"%" PRIu64 " MiB are free at %s%s; below %" PRIu64 " nothing new is taken", free >> 20, path,
+		is_full ? ", and nothing new is taken" : "", headroom >> 20);
+	if (disk.f_files && disk.f_favail < disk.f_files / 100 * INODES_PERCENT)
+		found(doctor, FINDING_DOUBTFUL, "disk",
+			"remove files there that are not needed, or make a file system with more inodes",
+			"%s has hardly any inodes left", path);
+}
+
+void look_at_machine(struct doctor *doctor)
+{
+	look_at_sync(doctor);
+	look_at_date(doctor);
+	look_at_rate(doctor);
+	look_at_disk(doctor);
+}
+
+/* ---- the configuration that processes run with ---- */
+
+static const char AREA_READING[] = "configuration";
+static const int64_t SAME_MOMENT_US = 1 * US_PER_S; /* a file's date is that of the kernel's last tick */
+
+DEFINE_CLEANUP(DIR *, closedir)
+
+static int64_t changed_us(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) < 0 ? 0 : (int64_t)about.st_mtim.tv_sec * US_PER_S + about.st_mtim.tv_nsec / 1000;
+}
+
+static int64_t later(int64_t a_us, int64_t b_us)
+{
+	return a_us > b_us ? a_us : b_us;
+}
+
+/* The folder's own date tells of a drop-in that went. */
+static int64_t last_changed_us(const char *config_path)
+{
+	char folder[PATH_ROOM], path[PATH_ROOM + 260];
+	int64_t last_us = changed_us(config_path);
+
+	snprintf(folder, sizeof(folder), "%s.d", config_path);
+
+	_cleanup_(closedirp) DIR *listing = opendir(folder);
+	struct dirent *entry;
+
+	last_us = later(last_us, changed_us(folder));
+	while (listing && (entry = readdir(listing))) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (entry->d_name[0] != '.')
+			last_us = later(last_us, changed_us(path));
+	}
+	return last_us;
+}
+
+static int64_t count_of(const json_t *session, const char *name)
+{
+	return json_integer_value(json_object_get(json_object_get(session, "counts"), name));
+}
+
+static bool is_of_this_host(const json_t *session)
+{
+	const char *who = json_string_value(json_object_get(session, "who"));
+
+	return who && text_starts(who, "uid:");
+}
+
+void look_at_reading(struct doctor *doctor, struct client *client)
+{
+	json_t *status = command_look(doctor->command, client, "status", NULL), *session;
+	int64_t last_us = last_changed_us(doctor->command->config_path);
+	char behind[400] = "";
+	size_t i, used = 0;
+
+	json_array_foreach(json_object_get(status, "sessions"), i, session)
+	{
+		int64_t read_us = count_of(session, "config_read_us");
+
+		if (!read_us || !is_of_this_host(session) || used >= sizeof(behind) ||
+			(read_us + SAME_MOMENT_US >= last_us && !count_of(session, "config_kept")))
+			continue;
+		used += (size_t)snprintf(behind + used, sizeof(behind) - used, "%s%s", used ? ", " : "",
+			json_string_value(json_object_get(session, "instance")));
+	}
+	if (used)
+		found(doctor, FINDING_DOUBTFUL, AREA_READING,
+			command_has_units(doctor->command)
+				? "systemctl reload cartbus.target; what is not right is not taken, "
+				  "and the journal says why"
+				: "stop cartbus up with Ctrl-C and start it again",
+			"%s was changed since these read it: %s", doctor->command->config_path, behind);
+	json_decref(status);
+}
+
+/* ---- units and packages ---- */
+
+static const char AREA_UNITS[] = "units";
 static const char ASK_UNITS[] =
 	"systemctl show --no-pager 'cartbus*.service' 'cartbus*.socket' --property="
 	"Id,ActiveState,SubState,Result,ExecMainStatus,MainPID,NeedDaemonReload,StatusText,Listen 2>/dev/null";
@@ -77,12 +249,12 @@ static void say_ended(struct doctor *doctor, const struct unit *unit)
 	for (size_t i = 0; i < sizeof(unbegun) / sizeof(*unbegun); i++) {
 		if (unbegun[i].status != unit->status)
 			continue;
-		found(doctor, FINDING_WRONG, AREA, unbegun[i].remedy, "%s does not start: %s (systemd says %d)",
+		found(doctor, FINDING_WRONG, AREA_UNITS, unbegun[i].remedy, "%s does not start: %s (systemd says %d)",
 			unit->id, unbegun[i].words, unit->status);
 		return;
 	}
 	snprintf(remedy, sizeof(remedy), "journalctl -u %s -n 20; then systemctl start %s", unit->id, unit->id);
-	found(doctor, FINDING_WRONG, AREA, remedy, "%s does not run: it ended with \"%s\", status %d", unit->id,
+	found(doctor, FINDING_WRONG, AREA_UNITS, remedy, "%s does not run: it ended with \"%s\", status %d", unit->id,
 		unit->result, unit->status);
 }
 
@@ -107,7 +279,7 @@ static void say_socket(struct doctor *doctor, const struct unit *unit)
 		"ss -ltnp shows who has the port: end that, or choose another (systemctl edit %s); then systemctl "
 		"start cartbus.target",
 		unit->id);
-	found(doctor, FINDING_WRONG, AREA, remedy, "%s does not listen on %s: systemd says \"%s\"", unit->id,
+	found(doctor, FINDING_WRONG, AREA_UNITS, remedy, "%s does not listen on %s: systemd says \"%s\"", unit->id,
 		unit->listen, unit->result);
 }
 
@@ -135,14 +307,15 @@ static bool judge(struct doctor *doctor, const struct unit *unit)
 		return true; /* the broker's absence was told */
 	} else if (trouble) {
 		snprintf(remedy, sizeof(remedy), "what helps stands there; journalctl -u %s tells more", unit->id);
-		found(doctor, FINDING_WRONG, AREA, remedy, "%s: %s", unit->id, trouble);
+		found(doctor, FINDING_WRONG, AREA_UNITS, remedy, "%s: %s", unit->id, trouble);
 	} else if (is_one_of("failed", unit->active, unit->sub) || strcmp(unit->sub, "auto-restart") == 0) {
 		say_ended(doctor, unit);
 	} else if (unit->is_outdated) {
-		found(doctor, FINDING_DOUBTFUL, AREA, "systemctl daemon-reload, then systemctl restart cartbus.target",
+		found(doctor, FINDING_DOUBTFUL, AREA_UNITS,
+			"systemctl daemon-reload, then systemctl restart cartbus.target",
 			"%s was changed, and systemd has not read it again", unit->id);
 	} else if (is_of_before(unit)) {
-		found(doctor, FINDING_DOUBTFUL, AREA,
+		found(doctor, FINDING_DOUBTFUL, AREA_UNITS,
 			"dpkg --configure -a, which restarts it; or systemctl restart cartbus.target",
 			"%s runs the program that was there before an upgrade", unit->id);
 	} else {
@@ -172,7 +345,7 @@ static void look_at_each(struct doctor *doctor, FILE *answer)
 		}
 	}
 	if (count > 0 && well == count)
-		found(doctor, FINDING_FINE, AREA, "", "systemd has nothing to say against its %d units", count);
+		found(doctor, FINDING_FINE, AREA_UNITS, "", "systemd has nothing to say against its %d units", count);
 }
 
 /* Between unpacking and configuring, the programs are new, and what runs is not. */

@@ -31,16 +31,16 @@ size_t erase_found(const struct erasure *erasure);
 int erase_rounds(struct erasure *erasure); /* erases and looks again, until there is nothing */
 int erase_say_optouts(struct erasure *erasure);
 
-/* erase_ask.c: likewise */
+/* erase.c: likewise */
 int erase_wait_idle(struct erasure *erasure);    /* no erasure runs, and no gateway holds anything back */
 int erase_wait_settled(struct erasure *erasure); /* what was said by now has been decided on */
 int erase_ask(struct erasure *erasure); /* the broker erases what was found, to the end; everybody has folded anew */
 
-/* erase_blobs.c: before the messages go, by which they are found. An exit, complains. */
+/* erase_files.c: blobs, before the messages go, by which they are found. An exit, complains. */
 void erase_note_blobs(struct erasure *erasure, const struct topic *topic, const char *idem, const void *message);
 int erase_blobs(struct erasure *erasure);
 
-/* erase_files.c: what lies in files beside the log, and what only the owner can do */
+/* What lies in files beside the log, and what only the owner can do */
 struct reached {
 	json_t *files;   /* {"what", "path", "removed", "rows" of a CSV} */
 	json_t *backups; /* {"path", "erased": messages, or "why" it is as it was} */

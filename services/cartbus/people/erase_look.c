@@ -3,15 +3,15 @@
  *
  * Promises:  what the owner wrote is his: of rules, voice, shop.conf and stops the one in use is named and stays, older versions go.
  *            Privacy requests about him stand until all else is gone.
- * Read next: person.c (what is about him), erase_ask.c (the broker does it)
+ * Read next: person.c (what is about him), erase.c (the broker does it)
  */
 #include "services/cartbus/people/erase.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
+#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/recover/letters.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>

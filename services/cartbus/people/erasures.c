@@ -8,7 +8,6 @@
  * Read next: erase_copy.c
  */
 #include "services/cartbus/people/erasures.h"
-#include "services/cartbus/core/json_member.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

@@ -9,7 +9,6 @@
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/people/files.h"
 #include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/recover/letters.h"

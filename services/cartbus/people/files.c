@@ -2,22 +2,168 @@
  * files.c: what lies about a shopper in files beside the log
  *
  * Promises:  reads only, and nothing but what lies below the folders that are meant: what the users of the services planted there leads
- *            nowhere else, though root reads it.
- * Fails by:  EXIT_NO when a file cannot be read, and telling which: what is in it is not known.
- * Read next: person.c, files_mail.c, files_csv.c
+ *            nowhere else, though root reads it. A row of a table goes when its first cell is the id of one of his carts, or any cell holds
+ *            one of his names; all others stay as they are, byte by byte, also where the owner's spreadsheet changed how they are
+ *            written. GMime takes a mail apart, mails within the mail as well; what it cannot read is read as it is.
+ * Fails by:  EXIT_NO when a file cannot be read, and telling which: what is in it is not known. die() when there is no memory.
+ * Read next: person.c, services/carts/exporter/day_csv.c (who writes the tables)
  */
 #include "services/cartbus/people/files.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
+#include "bus/base/log.h"
 #include "bus/base/text.h"
+#include <csv.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gmime/gmime.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* ---- a table without the rows about a shopper ---- */
+
+struct row {
+	const struct person *person;
+	bool is_his, has_cells, is_over;
+};
+
+static void on_cell(void *text, size_t len, void *context)
+{
+	struct row *row = context;
+	const char *cell = text;
+
+	if (!row->has_cells && len > 0 && *cell == '\'') /* what a spreadsheet is not to take for a formula */
+		row->is_his |= person_has_cart(row->person, BYTES(cell + 1, len - 1));
+	if (len > 0)
+		row->is_his |= (!row->has_cells && person_has_cart(row->person, BYTES(cell, len))) ||
+			person_holds(row->person, BYTES(cell, len));
+	row->has_cells = true;
+}
+
+static void on_row(int end, void *context)
+{
+	struct row *row = context;
+
+	(void)end;
+	row->is_over = true;
+}
+
+/* A row ends with CR, LF or both. */
+static size_t end_of_line(struct bytes csv, size_t at)
+{
+	const char *text = csv.data;
+
+	return at < csv.len && at > 0 && text[at - 1] == '\r' && text[at] == '\n' ? at + 1 : at;
+}
+
+static int keep(struct row *row, struct bytes csv, size_t from, size_t to, struct buffer *ret)
+{
+	bool goes = row->is_his;
+
+	if (!goes)
+		buffer_add(ret, (const char *)csv.data + from, to - from);
+	*row = (struct row){ .person = row->person };
+	return goes;
+}
+
+int files_csv_without(const struct person *person, struct bytes csv, struct buffer *ret)
+{
+	struct row row = { .person = person };
+	struct csv_parser parser;
+	size_t from = 0, at = 0;
+	int gone = 0;
+
+	if (csv_init(&parser, 0) != 0)
+		die("libcsv cannot begin");
+	while (at < csv.len && csv_parse(&parser, (const char *)csv.data + at, 1, on_cell, on_row, &row) == 1) {
+		at++;
+		if (row.is_over) {
+			at = end_of_line(csv, at);
+			gone += keep(&row, csv, from, at, ret);
+			from = at;
+		}
+	}
+	csv_fini(&parser, on_cell, on_row, &row);
+	csv_free(&parser);
+	return gone + keep(&row, csv, from, csv.len, ret);
+}
+
+/* ---- does a mail say something of a shopper, however it is encoded? ---- */
+
+enum { PARTS_MOST = 100 };
+
+static bool headers_hold(const struct person *person, GMimeObject *part)
+{
+	GMimeHeaderList *headers = g_mime_object_get_header_list(part);
+
+	for (int i = 0; headers && i < g_mime_header_list_get_count(headers); i++) {
+		const char *value = g_mime_header_get_value(g_mime_header_list_get_header_at(headers, i));
+
+		if (value && person_holds(person, bytes_of(value)))
+			return true;
+	}
+	return false;
+}
+
+static bool content_holds(const struct person *person, GMimeObject *part)
+{
+	GMimeDataWrapper *content = GMIME_IS_PART(part) ? g_mime_part_get_content(GMIME_PART(part)) : NULL;
+	GMimeStream *stream;
+	const GByteArray *decoded;
+	bool found;
+
+	if (!content)
+		return false;
+	stream = g_mime_stream_mem_new();
+	g_mime_data_wrapper_write_to_stream(content, stream);
+	decoded = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(stream));
+	found = person_holds(person, BYTES(decoded->data, decoded->len));
+	g_object_unref(stream);
+	return found;
+}
+
+static bool parts_hold(const struct person *person, GMimeMessage *message)
+{
+	GMimePartIter *parts = g_mime_part_iter_new(GMIME_OBJECT(message));
+	bool found = headers_hold(person, GMIME_OBJECT(message));
+
+	for (int i = 0; !found && i < PARTS_MOST && g_mime_part_iter_is_valid(parts); i++) {
+		GMimeObject *part = g_mime_part_iter_get_current(parts);
+
+		if (GMIME_IS_MESSAGE_PART(part))
+			part = GMIME_OBJECT(g_mime_message_part_get_message(GMIME_MESSAGE_PART(part)));
+		found = part && (headers_hold(person, part) || content_holds(person, part));
+		if (!g_mime_part_iter_next(parts))
+			break;
+	}
+	g_mime_part_iter_free(parts);
+	return found;
+}
+
+bool files_mail_holds(const struct person *person, struct bytes mail)
+{
+	GMimeStream *stream;
+	GMimeParser *parser;
+	GMimeMessage *message;
+	bool found;
+
+	g_mime_init(); /* it counts its calls, and does something at the first */
+	stream = g_mime_stream_mem_new_with_buffer(mail.data, mail.len);
+	parser = g_mime_parser_new_with_stream(stream);
+	message = g_mime_parser_construct_message(parser, NULL);
+	found = message && parts_hold(person, message);
+	if (message)
+		g_object_unref(message);
+	g_object_unref(parser);
+	g_object_unref(stream);
+	return found;
+}
+
+/* ---- the files ---- */
 
 enum { FILE_MOST = 64 << 20 };
 

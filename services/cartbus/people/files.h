@@ -13,10 +13,10 @@ enum files_of {
 	FILES_EXPORTS   /* the nightly CSV and the monthly summary */
 };
 
-/* A mail, decoded part by part, holds a strong name of the person: files_mail.c. */
+/* A mail, decoded part by part, holds a strong name of the person. */
 bool files_mail_holds(const struct person *person, struct bytes mail);
 
-/* files_csv.c: a table without the rows about the person, all others as they are, byte by byte. Answers how many went. */
+/* A table without the rows about the person, all others as they are, byte by byte. Answers how many went. */
 int files_csv_without(const struct person *person, struct bytes csv, struct buffer *ret);
 
 struct found_file {

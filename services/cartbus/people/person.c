@@ -13,14 +13,53 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
-#include "services/cartbus/core/ids.h"
-#include "services/cartbus/core/mention.h"
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/texts.h"
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Texts in the order in which they came, each once; the empty one never. */
+struct texts {
+	struct map *set;
+	char **all;
+	size_t count;
+};
+
+static void texts_init(struct texts *texts)
+{
+	*texts = (struct texts){ .set = map_new() };
+}
+
+static bool texts_has(const struct texts *texts, const char *text)
+{
+	return *text && map_get(texts->set, bytes_of(text));
+}
+
+static void texts_add(struct texts *texts, const char *text)
+{
+	if (!*text || texts_has(texts, text))
+		return;
+	texts->all = memory_resize(texts->all, (texts->count + 1) * sizeof(*texts->all));
+	texts->all[texts->count++] = memory_copy_text(text);
+	map_put(texts->set, bytes_of(text), texts);
+}
+
+static void texts_free(struct texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		free(texts->all[i]);
+	free(texts->all);
+	map_free(texts->set);
+}
+
+/* borrowed; NULL: no more */
+static const char *texts_at(const struct texts *texts, size_t i)
+{
+	return i < texts->count ? texts->all[i] : NULL;
+}
 
 enum { STRONG_LEAST = 16 /* bytes: by chance nobody else has such a token */ };
 

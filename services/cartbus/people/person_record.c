@@ -3,13 +3,13 @@
  *
  * Promises:  the record names him by the keyed hash of his address alone.
  */
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 #include "services/cartbus/people/person.h"
 
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/who.h"
+#include "services/cartbus/core/record.h"
 #include <stdio.h>
 
 int person_record_hash(const struct command *command, struct client *client, const char *shop, const char *action,

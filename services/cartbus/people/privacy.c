@@ -6,8 +6,7 @@
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/who.h"
-#include "services/cartbus/core/zones.h"
+#include "services/cartbus/core/record.h"
 #include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/shops/shops.h"
 

@@ -1,21 +1,30 @@
 /*
- * suppressions.c: `cartbus suppressions list`: who must not be mailed, by which way, since when
+ * suppressions.c: who must not be mailed: `cartbus suppressions list` and `save`, `cartbus unsubscribe` and `resubscribe`
  *
- * Promises: reads the log alone; names a shopper by the keyed hash, and finds one by the address.
- * Read next: suppressions_import.c, suppressions_save.c, unsubscribe.c
+ * Promises:  reads the log alone; names a shopper by the keyed hash, and finds one by the address. A saved file outlives the log: it is whole
+ *            on the disk or as it was before, and names nobody whom a person took off the list; `suppressions import --saved` reads it.
+ *            What `unsubscribe` says holds from the moment of the answer; the log learns the address's keyed hash, and nothing of the address.
+ * Read next: suppressions_import.c; services/platform/unsub/unsub.c (what becomes of it); deploy/debian/cartbus.prerm, which saves before
+ *            the programs go
  */
 #include "services/cartbus/people/suppressions.h"
-#include "services/cartbus/people/subcommands.h"
 
+#include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/file.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/zones.h"
+#include "services/cartbus/core/reading.h"
+#include "services/cartbus/core/record.h"
+#include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/kit/suppression/suppressions.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,4 +254,216 @@ int command_suppressions_list(struct command *command, int argc, char **argv)
 	}
 	listing.by_source = source;
 	return list(&listing, address);
+}
+
+/* ---- `cartbus suppressions save` ---- */
+
+struct saving {
+	const struct command *command;
+	struct client *client;
+	json_t *shops; /* {name: [row]} */
+	size_t rows;
+};
+
+int suppressions_key_mark(const struct command *command, char ret[ADDRESS_HASH_LEN + 1])
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	char path[PATH_ROOM];
+	int failed;
+
+	command_secret_path(command, "address.key", path);
+	failed = file_read_secret(path, &key);
+	if (failed) {
+		complain(command, "the key of addresses cannot be read: %s: %s", path, strerror(-failed));
+		return EXIT_NO;
+	}
+	address_hash(buffer_bytes(&key), "", "mark", ret);
+	return EXIT_FINE;
+}
+
+static bool note_shop(const struct entry *entry, void *context)
+{
+	struct saving *saving = context;
+
+	if (!json_object_get(saving->shops, entry->shop))
+		json_object_set_new(saving->shops, entry->shop, json_array());
+	return true;
+}
+
+static void add_row(const Suppression *row, void *context)
+{
+	json_array_append_new(context,
+		json_pack("{s:s,s:s,s:I,s:s}", "address_hash", row->address_hash, "source", optout_name(row->source),
+			"since_us", (json_int_t)row->since_us, "reason", row->reason));
+}
+
+static int gather(struct saving *saving)
+{
+	const char *shop;
+	json_t *rows;
+	int failed = reading_each(
+		saving->command, saving->client, &(struct reading_filter){ .topic = "suppression" }, note_shop, saving);
+
+	if (failed)
+		return failed;
+	json_object_foreach(saving->shops, shop, rows)
+	{
+		struct suppressions *list = suppressions_load(saving->command, saving->client, shop);
+
+		if (!list)
+			return EXIT_NO;
+		suppressions_each(list, add_row, rows);
+		suppressions_free(list);
+		saving->rows += json_array_size(rows);
+	}
+	return EXIT_FINE;
+}
+
+static int write_list(const struct saving *saving, const char *path)
+{
+	char mark[ADDRESS_HASH_LEN + 1];
+	_cleanup_free_ char *text = NULL;
+	json_t *whole;
+	int failed = suppressions_key_mark(saving->command, mark);
+
+	if (failed)
+		return failed;
+	whole = json_pack("{s:s,s:O}", "key_mark", mark, "shops", saving->shops);
+	text = json_dumps(whole, JSON_INDENT(1) | JSON_SORT_KEYS);
+	json_decref(whole);
+	failed = text ? file_write_durably(path, bytes_of(text), 0600) : -ENOMEM;
+	if (!failed)
+		return EXIT_FINE;
+	complain(saving->command, "cannot write %s: %s", path, strerror(-failed));
+	return EXIT_NO;
+}
+
+static void tell(const struct saving *saving, const char *path)
+{
+	size_t shops = json_object_size(saving->shops);
+	json_t *sum;
+
+	if (!saving->command->json) {
+		printf("%s: %zu of %zu shops must not be mailed; without address.key it names nobody\n", path,
+			saving->rows, shops);
+		return;
+	}
+	sum = json_pack("{s:s,s:I,s:I}", "file", path, "shops", (json_int_t)shops, "rows", (json_int_t)saving->rows);
+	json_print(sum);
+	json_decref(sum);
+}
+
+int command_suppressions_save(struct command *command, int argc, char **argv)
+{
+	struct saving saving = { .command = command };
+	const char *path = NULL;
+	int ended;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .words_help = "FILE",
+			.words = &path,
+			.words_least = 1,
+			.words_most = 1,
+			.help = "Writes down who must not be mailed, of all shops, as keyed hashes. With the secret "
+				"address.key beside it the list can be brought into another log; a purge of Debian's "
+				"package keeps both.\v"
+				"Example:\n  cartbus suppressions save /root/suppressions.json" });
+	saving.client = command_connect(command);
+	saving.shops = json_object();
+	ended = gather(&saving);
+	ended = ended ? ended : write_list(&saving, path);
+	if (!ended)
+		tell(&saving, path);
+	json_decref(saving.shops);
+	client_free(saving.client);
+	return ended;
+}
+
+/* ---- `cartbus unsubscribe` and `resubscribe` ---- */
+
+/* Kept for ever, so nobody is named in it. */
+static int check_reason(const struct command *command, const char *reason)
+{
+	if (*reason && !text_has_control(reason) && text_is_utf8(bytes_of(reason)) && !strchr(reason, '@'))
+		return EXIT_FINE;
+	complain(command, "%s",
+		*reason ? "leave addresses and line ends out of --reason: it is kept for ever"
+			: "--reason is required: why, for the record");
+	return EXIT_USAGE;
+}
+
+static int say(const struct command *command, const char *shop, const AdminAction *action)
+{
+	struct client *client = command_connect(command);
+	struct client_said said;
+	char idem[64], why[256];
+	int failed;
+
+	text_random_name(idem); /* each command is an act of its own */
+	failed = CLIENT_SAY(
+		client, admin_action, action, &said, why, .shop = shop, .key = action->address_hash, .idem = idem);
+	client_free(client);
+	if (failed) {
+		complain(command, "%s", why);
+		return EXIT_NO;
+	}
+	if (command->json)
+		printf("{\"shop\":\"%s\",\"address_hash\":\"%s\",\"unsubscribed\":%s,\"seq\":%llu}\n", shop,
+			action->address_hash, action->verb == ADMIN_UNSUBSCRIBE ? "true" : "false",
+			(unsigned long long)said.seq);
+	else
+		printf("%s (known here as %s, message %llu)\n",
+			action->verb == ADMIN_UNSUBSCRIBE ? "unsubscribed" : "off the list", action->address_hash,
+			(unsigned long long)said.seq);
+	return EXIT_FINE;
+}
+
+static int act(struct command *command, int argc, char **argv, AdminVerb verb, const char *help)
+{
+	const char *words[2], *reason = "";
+	const struct take takes[] = { { "reason", "TEXT", "why, for the record; required", &reason, NULL }, { 0 } };
+	AdminAction action = { .verb = verb };
+	char normalised[ADDRESS_MAX + 1];
+	struct shop shop;
+	int failed;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.words_help = "SHOP ADDRESS",
+			.words = words,
+			.words_least = 2,
+			.words_most = 2,
+			.help = help });
+	failed = check_reason(command, reason);
+	if (failed)
+		return failed;
+	failed = command_shop(command, words[0], &shop);
+	if (failed)
+		return failed;
+	failed = name_address(command, words[0], words[1], normalised, action.address_hash);
+	if (failed) {
+		complain(command,
+			failed == -EINVAL ? "that is no mail address" : "the key of addresses cannot be read: %s",
+			strerror(-failed));
+		return failed == -EINVAL ? EXIT_USAGE : EXIT_NO;
+	}
+	TEXT_COPY(action.who, who_am_i());
+	TEXT_COPY(action.reason, reason);
+	action.at_us = clock_wall_us(&command->clock);
+	return say(command, words[0], &action);
+}
+
+int command_unsubscribe(struct command *command, int argc, char **argv)
+{
+	return act(command, argc, argv, ADMIN_UNSUBSCRIBE,
+		"Puts an address on the list of those who get no reminders of this shop.\v"
+		"Example:\n  cartbus unsubscribe demo ada@example.com --reason 'asked on the phone'");
+}
+
+int command_resubscribe(struct command *command, int argc, char **argv)
+{
+	return act(command, argc, argv, ADMIN_LIFT_SUPPRESSION,
+		"Takes an address off the list again, also one that bounced or complained. Do this only when the "
+		"shopper asked for it.\v"
+		"Example:\n  cartbus resubscribe demo ada@example.com --reason 'asked to be reminded again'");
 }

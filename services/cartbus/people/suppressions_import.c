@@ -5,12 +5,11 @@
  *           where it was, and what is there already changes nothing: also what an earlier run asked for and unsub has not decided
  *           on yet is said and counted once. No address is kept or told: the log learns keyed hashes.
  * Fails by: EXIT_NO when a line was bad or refused (the others are listed all the same); EXIT_AWAY when the broker stays away.
- * Read next: address_list.c, suppressions.c, suppressions_save.c
+ * Read next: address_list.c, suppressions.c
  */
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/core/who.h"
 #include "services/cartbus/people/address_list.h"
 #include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/people/suppressions.h"

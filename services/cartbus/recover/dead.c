@@ -4,14 +4,12 @@
  * Promises: browsing consumes nothing; a letter that is dropped needs a reason, which the log keeps, and who gave it.
  * Read next: letters.c (which are meant), feed.c (a redrive of many)
  */
+#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/describe.h"
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/range.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/core/zones.h"
-#include "services/cartbus/recover/letter_words.h"
 #include "services/cartbus/recover/letters.h"
 #include "services/cartbus/recover/subcommands.h"
 #include "services/cartbus/shops/shops.h"

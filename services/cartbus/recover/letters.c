@@ -1,11 +1,25 @@
 /*
- * letters.c: which dead letters are meant, read page by page
+ * letters.c: which dead letters are meant, read page by page; one in words; and many letters handed out once more by the broker
  *
- * Read next: dead.c (the subcommands), feed.c
+ * Promises: who had a redrive or a replay begun or stopped is on record. Watching changes nothing: the broker goes on when nobody watches, and
+ *           watching goes on when the broker comes back.
+ * Read next: dead.c and replay.c (the subcommands)
  */
 #include "services/cartbus/recover/letters.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "proto/platform_topics.h"
+#include "services/cartbus/core/command.h"
+#include "services/cartbus/core/describe.h"
+#include "services/cartbus/core/json_file.h"
+#include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
+#include "services/cartbus/core/record.h"
 #include "services/kit/time/moment.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define AGE_MOST_US (INT64_C(3660) * US_PER_DAY)
 
@@ -78,4 +92,178 @@ int letters_each(const struct command *command, struct client *client, json_t *w
 	}
 	json_decref(what);
 	return ended;
+}
+
+/* ---- a dead letter in words: what it is, why it died, and what then ---- */
+
+const char *letter_text(const json_t *letter, const char *name, char ret[LETTER_WORDS_ROOM])
+{
+	text_copy(ret, LETTER_WORDS_ROOM, member_text(letter, name));
+	text_make_plain(ret);
+	return ret;
+}
+
+static void write_payload(const json_t *letter, const char *zone, struct buffer *ret)
+{
+	_cleanup_(buffer_free) struct buffer bytes = { 0 }, words = { 0 };
+	const char *base64 = member_text(letter, "payload");
+	const struct topic *topic = topic_of(member_text(letter, "topic"));
+	_cleanup_free_ void *message = NULL;
+
+	payload_from_base64(base64, &bytes);
+	message = topic ? payload_decode(topic, buffer_bytes(&bytes)) : NULL;
+	if (message)
+		describe(topic, message, zone, &words);
+	buffer_printf(ret, "payload   %s\n", message ? buffer_text(&words) : base64);
+}
+
+void letter_words(const struct command *command, const json_t *letter, struct buffer *ret)
+{
+	const char *zone = zone_of_shop(command, member_text(letter, "shop"));
+	const json_t *event;
+	char at[40], key[LETTER_WORDS_ROOM], reason[LETTER_WORDS_ROOM], by[LETTER_WORDS_ROOM];
+	size_t i;
+
+	describe_time(zone, member_number(letter, "time_us"), at);
+	buffer_printf(ret, "queue     %s\nmessage   %lld, %s of shop %s, key %s, said at %s%s\nreason    %s\n",
+		member_text(letter, "queue"), member_number(letter, "seq"), member_text(letter, "topic"),
+		member_text(letter, "shop"), letter_text(letter, "key", key), at,
+		json_is_true(json_object_get(letter, "replayed")) ? ", replayed from the log" : "",
+		letter_text(letter, "reason", reason));
+	write_payload(letter, zone, ret);
+	json_array_foreach(json_object_get(letter, "history"), i, event)
+	{
+		describe_time(zone, member_number(event, "at_us"), at);
+		buffer_printf(ret, "history   %s  %s (%s)\n", at, letter_text(event, "reason", reason),
+			letter_text(event, "by", by));
+	}
+	buffer_printf(ret, "\nPut it right, then: cartbus dlq redrive %s %lld\n", member_text(letter, "queue"),
+		member_number(letter, "seq"));
+}
+
+/* ---- many letters ---- */
+
+#define LOOK_EVERY_US (200 * US_PER_MS)
+#define AWAY_MOST_US (60 * US_PER_S) /* so long a broker may take to come back */
+
+static void wait_a_little(struct client *client, const struct clock *clock)
+{
+	int64_t until_us = clock_boot_us(clock) + LOOK_EVERY_US;
+
+	while (clock_boot_us(clock) < until_us)
+		client_work(client, until_us - clock_boot_us(clock));
+}
+
+/* NULL: the broker does not answer now. */
+static json_t *look(struct client *client, const char *queue)
+{
+	_cleanup_(buffer_free) struct buffer answer = { 0 };
+	json_t *what = json_pack("{s:s}", "queue", queue);
+	_cleanup_free_ char *argument = json_dumps(what, JSON_COMPACT);
+	char why[256];
+
+	json_decref(what);
+	if (client_ask(client, "feed", argument, &answer, why))
+		return NULL;
+	return json_loadb((const char *)answer.data, answer.len, 0, NULL);
+}
+
+static json_t *watch(const struct command *command, struct client *client, json_t *state)
+{
+	int64_t heard_us = clock_boot_us(&command->clock);
+
+	while (strcmp(member_text(state, "state"), "running") == 0) {
+		json_t *now;
+
+		wait_a_little(client, &command->clock);
+		now = look(client, member_text(state, "queue"));
+		if (!now && clock_boot_us(&command->clock) - heard_us > AWAY_MOST_US) {
+			complain(command,
+				"the broker has not answered for a minute: this is what it said last; when it is "
+				"back, it goes on by itself");
+			break;
+		}
+		if (!now)
+			continue;
+		heard_us = clock_boot_us(&command->clock);
+		json_decref(state);
+		state = now;
+	}
+	return state;
+}
+
+static void say_begun(const struct command *command, const json_t *state)
+{
+	if (strcmp(member_text(state, "state"), "running") != 0)
+		return;
+	fprintf(stderr, "the broker does it; Ctrl-C ends the watching only. To stop it: cartbus %s%s %s --cancel\n",
+		command->name, strcmp(command->name, "replay") == 0 ? " --queue" : "", member_text(state, "queue"));
+}
+
+static int tell(const struct command *command, json_t *state)
+{
+	bool finished = strcmp(member_text(state, "state"), "finished") == 0;
+
+	if (command->json)
+		json_print(state);
+	else
+		printf("%s %s: %lld\n", member_text(state, "what"), member_text(state, "state"),
+			(long long)json_integer_value(json_object_get(state, "fed")));
+	json_decref(state);
+	return finished ? EXIT_FINE : EXIT_NO;
+}
+
+int feed_run(const struct command *command, struct client *client, const char *verb, json_t *what)
+{
+	json_t *state = record_and_ask(command, client, verb, what);
+
+	if (!state)
+		return EXIT_NO;
+	say_begun(command, state);
+	return tell(command, watch(command, client, state));
+}
+
+int feed_steer(const struct command *command, const char *queue, const struct feed_options *options)
+{
+	struct client *client;
+	char grounds[160];
+	int ended = EXIT_NO;
+	json_t *state;
+
+	if (options->cancel && options->resume) {
+		complain(command, "--cancel or --resume, not both");
+		return EXIT_USAGE;
+	}
+	client = command_connect(command);
+	if (options->resume) {
+		ended = feed_run(command, client, "feed.resume", json_pack("{s:s}", "queue", queue));
+	} else {
+		snprintf(grounds, sizeof(grounds), "queue %s", queue);
+		record_change(command, client,
+			&(struct record){ .shop = SHOP_OF_ALL,
+				.action = "feed.cancel",
+				.grounds = grounds,
+				.done_all_the_same = true });
+		state = command_ask(command, client, "feed.cancel", json_pack("{s:s}", "queue", queue));
+		if (state) {
+			tell(command, state);
+			ended = EXIT_FINE;
+		}
+	}
+	client_free(client);
+	return ended;
+}
+
+int feed_rate_add(const struct command *command, const struct feed_options *options, json_t *what)
+{
+	int64_t rate;
+
+	if (!options->rate)
+		return EXIT_FINE;
+	if (range_rate(options->rate, &rate)) {
+		complain(command, "\"%s\" is no rate; say 5/s, at most 100000/s", options->rate);
+		return EXIT_USAGE;
+	}
+	json_object_set_new(what, "rate", json_integer(rate));
+	return EXIT_FINE;
 }

@@ -3,8 +3,8 @@
  *
  * Promises: only asks for it; the service storefront fetches page by page, and its audit tells what was found.
  */
+#include "services/cartbus/core/record.h"
 #include "services/cartbus/core/selection.h"
-#include "services/cartbus/core/who.h"
 #include "services/cartbus/shops/subcommands.h"
 
 #include "bus/base/text.h"

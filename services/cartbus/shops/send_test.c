@@ -8,7 +8,7 @@
  */
 #include "proto/platform_topics.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/who.h"
+#include "services/cartbus/core/record.h"
 #include "services/cartbus/shops/subcommands.h"
 #include "services/cartbus/texts/reminder_mail.h"
 

@@ -11,7 +11,6 @@
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/shops/storefront_probe.h"
 #include "services/cartbus/shops/subcommands.h"
 #include <inttypes.h>

@@ -10,11 +10,11 @@
  *           asked for again. No mail goes that the waiter and the sender would not send by themselves.
  * Read next: services/carts/rehearsal/agenda.c, services/carts/intake/intake.c (ADMIN_RETIME)
  */
+#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/range.h"
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/who.h"
+#include "services/cartbus/core/record.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/cartbus/texts/scratch.h"
 #include "services/cartbus/texts/subcommands.h"

@@ -6,7 +6,6 @@
 #include "services/cartbus/texts/check.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/doctor/check_local.h"
-#include "services/cartbus/doctor/check_ports.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/texts/subcommands.h"
 

@@ -2,10 +2,9 @@
  * preview.c: `cartbus preview`: the mail that a cart would get
  *
  * Promises:  nothing is sent and nothing is said. Without a cart the broker is not asked for anything.
- * Read next: reminder_mail.c (the mail), mime.c (taking it apart again)
+ * Read next: reminder_mail.c (the mail, made and taken apart again)
  */
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/texts/mime.h"
 #include "services/cartbus/texts/reminder_mail.h"
 #include "services/cartbus/texts/subcommands.h"
 

@@ -1,27 +1,134 @@
 /*
- * reminder_mail.c: a reminder that somebody wants to see or try
+ * reminder_mail.c: a reminder that somebody wants to see or try: made, and taken apart again
  *
  * Promises:  the mail is made by the function that the sender calls, from the cart as the log has it (or a sample) and the shop's
- *            files as they are now.
+ *            files as they are now. Words are chosen as the services do (voice_choose), from the same files that the mirror reads.
  * Read next: preview.c, send_test.c (who wants it), services/kit/mail/message.h
  */
 #include "services/cartbus/texts/reminder_mail.h"
-#include "services/cartbus/core/selection.h"
-#include "services/cartbus/texts/wording.h"
-#include "services/carts/letter/reminder.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/cartbus/core/command.h"
+#include "services/cartbus/core/selection.h"
+#include "services/carts/letter/reminder.h"
+#include "services/carts/letter/voice.h"
+#include "services/kit/documents/kinds.h"
 #include "services/kit/keys/keyring.h"
 #include "services/kit/keys/secrets.h"
 #include "services/kit/mail/bounce_tag.h"
 #include "services/kit/money/money.h"
 #include "services/kit/web/signed_link.h"
+#include <errno.h>
+#include <gmime/gmime.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the words of a mail as the owner's files have them now ---- */
+
+struct wording {
+	struct speech speech;
+	struct voice *parsed; /* what the speech borrows from; NULL: built in */
+};
+
+struct choosing {
+	const struct command *command;
+	const struct shop *shop;
+	struct wording *wording;
+	int failed;
+};
+
+/* EXIT_NO: it complained. Not there, or not the owner's own: nothing is read. */
+static int read_own(const struct command *command, const struct shop *shop, const char *path, struct voice **ret)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct text_error error = { 0 };
+	char why[OWNER_TEXT_WHY];
+
+	int failed = owner_text_read(path, voice_document.bytes_max, &text, why);
+	if (failed && failed != -ENOENT)
+		complain(command, "%s %s", path, why);
+	if (failed)
+		return failed == -ENOENT ? EXIT_FINE : EXIT_NO;
+	if (!voice_is_own(buffer_text(&text)) ||
+		(voice_parse(buffer_text(&text), ret, &error) == 0 && voice_check_links(*ret, shop, &error) == 0))
+		return EXIT_FINE;
+	complain(command, "%s: %s", path, error.text);
+	return EXIT_NO;
+}
+
+static const struct voice *find_voice(void *context, const char *kind)
+{
+	struct choosing *choosing = context;
+	char file[VOICE_KIND_ROOM + 8], path[PATH_ROOM];
+
+	snprintf(file, sizeof(file), "%s.txt", kind);
+	command_shop_path(choosing->command, choosing->shop->name, file, path);
+	if (choosing->failed == EXIT_FINE)
+		choosing->failed = read_own(choosing->command, choosing->shop, path, &choosing->wording->parsed);
+	return choosing->wording->parsed;
+}
+
+/* The language of a draft: its name's, else the one asked for, else the shop's. */
+static void draft_language(const char *path, const char *locale, const struct shop *shop, char ret[LOCALE_ROOM])
+{
+	const char *name = strrchr(path, '/');
+	char kind[VOICE_KIND_ROOM], why[160];
+
+	if (voice_kind_of_file(name ? name + 1 : path, kind) && strcmp(kind, "voice") != 0 &&
+		voice_kind_valid(kind, why)) {
+		text_copy(ret, LOCALE_ROOM, kind + strlen("voice."));
+		return;
+	}
+	locale_canonical(locale, ret);
+	if (!ret[0])
+		text_copy(ret, LOCALE_ROOM, shop->locale);
+}
+
+static int use_draft(const struct command *command, const struct shop *shop, const char *locale, const char *path,
+	struct wording *ret)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct text_error error = { 0 };
+	char why[OWNER_TEXT_WHY];
+
+	if (owner_text_read(path, voice_document.bytes_max, &text, why)) {
+		complain(command, "%s %s", path, why);
+		return EXIT_NO;
+	}
+	if (voice_parse(buffer_text(&text), &ret->parsed, &error) || voice_check_links(ret->parsed, shop, &error)) {
+		complain(command, "%s: %s", path, error.text);
+		return EXIT_NO;
+	}
+	ret->speech.voice = ret->parsed;
+	draft_language(path, locale, shop, ret->speech.language);
+	TEXT_COPY(ret->speech.kind, "draft");
+	return EXIT_FINE;
+}
+
+/* As a shopper with this locale ("": unknown) would get them. `file`: a voice that is not published, instead; or NULL. Complains. */
+static int wording_choose(const struct command *command, const struct shop *shop, const char *locale, const char *file,
+	struct wording *ret)
+{
+	struct choosing choosing = { .command = command, .shop = shop, .wording = ret };
+
+	*ret = (struct wording){ 0 };
+	if (file)
+		return use_draft(command, shop, locale, file, ret);
+	voice_choose(locale, shop->locale, find_voice, &choosing, &ret->speech);
+	return choosing.failed;
+}
+
+static void wording_end(struct wording *wording)
+{
+	voice_free(wording->parsed);
+	wording->parsed = NULL;
+}
+
+/* ---- the mail ---- */
 
 #define SAMPLE_LEFT_US (4 * US_PER_HOUR) /* ago */
 
@@ -209,4 +316,93 @@ int reminder_mail_make(const struct command *command, struct client *client, con
 		say_words(writing, ret_words);
 	wording_end(&writing->wording);
 	return failed;
+}
+
+/* ---- takes a mail of ours apart again ---- */
+
+/* NULL: it is no mail. */
+static GMimeMessage *message_of(struct bytes mime)
+{
+	GMimeStream *stream;
+	GMimeParser *parser;
+	GMimeMessage *message;
+
+	g_mime_init(); /* it counts its calls, and does something at the first */
+	stream = g_mime_stream_mem_new_with_buffer(mime.data, mime.len);
+	parser = g_mime_parser_new_with_stream(stream);
+	message = g_mime_parser_construct_message(parser, NULL);
+	g_object_unref(parser);
+	g_object_unref(stream);
+	return message;
+}
+
+/* A mail's lines end with CRLF, a reader's with LF. */
+static void add_content(GMimePart *part, struct buffer *ret)
+{
+	GMimeStream *decoded = g_mime_stream_mem_new(), *lines = g_mime_stream_filter_new(decoded);
+	GMimeFilter *ends = g_mime_filter_dos2unix_new(false);
+	const GByteArray *bytes;
+
+	g_mime_stream_filter_add(GMIME_STREAM_FILTER(lines), ends);
+	g_mime_data_wrapper_write_to_stream(g_mime_part_get_content(part), lines);
+	g_mime_stream_flush(lines);
+	bytes = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(decoded));
+	buffer_add(ret, bytes->data, bytes->len);
+	g_object_unref(ends);
+	g_object_unref(lines);
+	g_object_unref(decoded);
+}
+
+static int add_part(GMimeMessage *message, const char *type, struct buffer *ret)
+{
+	GMimePartIter *parts = g_mime_part_iter_new(GMIME_OBJECT(message));
+	int found = -ENOENT;
+
+	for (bool more = g_mime_part_iter_is_valid(parts); more && found; more = g_mime_part_iter_next(parts)) {
+		GMimeObject *part = g_mime_part_iter_get_current(parts);
+		char *its = g_mime_content_type_get_mime_type(g_mime_object_get_content_type(part));
+
+		if (GMIME_IS_PART(part) && g_mime_part_get_content(GMIME_PART(part)) &&
+			g_ascii_strcasecmp(its, type) == 0) {
+			add_content(GMIME_PART(part), ret);
+			found = 0;
+		}
+		g_free(its);
+	}
+	g_mime_part_iter_free(parts);
+	return found;
+}
+
+int mime_part(struct bytes mime, const char *type, struct buffer *ret)
+{
+	GMimeMessage *message = message_of(mime);
+	int found = message ? add_part(message, type, ret) : -ENOENT;
+
+	if (message)
+		g_object_unref(message);
+	return found;
+}
+
+static void print_decoded(const char *raw, char *ret, size_t room)
+{
+	char *unfolded = g_mime_utils_header_unfold(raw);
+	char *decoded = g_mime_utils_header_decode_text(NULL, unfolded);
+
+	snprintf(ret, room, "%s", decoded + strspn(decoded, " "));
+	g_free(decoded);
+	g_free(unfolded);
+}
+
+int mime_header(struct bytes mime, const char *name, char *ret, size_t room)
+{
+	GMimeMessage *message = message_of(mime);
+	GMimeHeader *header = message
+		? g_mime_header_list_get_header(g_mime_object_get_header_list(GMIME_OBJECT(message)), name)
+		: NULL;
+
+	if (header)
+		print_decoded(g_mime_header_get_raw_value(header), ret, room);
+	if (message)
+		g_object_unref(message);
+	return header ? 0 : -ENOENT;
 }

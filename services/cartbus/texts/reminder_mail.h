@@ -1,9 +1,10 @@
 /*
- * reminder_mail.h: a reminder that somebody wants to see or try: from a cart of the log or a sample, in any language
+ * reminder_mail.h: a reminder that somebody wants to see or try: from a cart of the log or a sample, in any language; and taken apart again
  */
 #ifndef CARTBUS_TEXTS_REMINDER_MAIL_H
 #define CARTBUS_TEXTS_REMINDER_MAIL_H
 
+#include "bus/base/bytes.h"
 #include "services/cartbus/core/reading.h"
 #include "services/kit/mail/message.h"
 
@@ -23,5 +24,15 @@ enum { MAIL_WORDS_ROOM = 200 };
 int reminder_mail_make(const struct command *command, struct client *client, const struct mail_wish *wish,
 	struct mail **ret, char ret_words[MAIL_WORDS_ROOM]);
 int mail_wish_check(const struct command *command, const struct mail_wish *wish); /* EXIT_USAGE: it complained */
+
+/*
+ * ---- takes a mail of ours apart again, for people to look at ----
+ *
+ * It is for mails that kit/mail/compose.h wrote. Other people's mails are read by mailin.
+ */
+
+int mime_part(struct bytes mime, const char *type,
+	struct buffer *ret); /* the first of the type, decoded, appended; -ENOENT */
+int mime_header(struct bytes mime, const char *name, char *ret, size_t room); /* unfolded, decoded; -ENOENT */
 
 #endif

@@ -12,8 +12,8 @@
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/versions.h"
-#include "services/cartbus/core/who.h"
+#include "services/cartbus/core/record.h"
+#include "services/cartbus/texts/history.h"
 #include "services/cartbus/texts/subcommands.h"
 
 #include "bus/base/cleanup.h"

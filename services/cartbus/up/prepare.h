@@ -3,7 +3,6 @@
 #define CARTBUS_UP_PREPARE_H
 
 #include "services/cartbus/core/command.h"
-#include "services/kit/keys/keyring.h"
 
 /*
  * Makes what is missing: state, run, shops, secrets, address.key (unless there is a log), link.key, bounce.key, admin.key, with
@@ -14,10 +13,5 @@ int prepare_secrets(const struct command *command); /* of these what lies below 
 /* 32 bytes from getrandom(2), in hex, at `path` with 0600; a file that holds something is left alone (-EEXIST). */
 int prepare_secret(const char *path);
 int prepare_secret_after(const char *path, const char *prefix); /* the same, with this before the hex */
-
-/* How long mails that are out may come back: mail servers try for five days, people complain for weeks. */
-enum { PREPARE_BOUNCES_OUT_DAYS = 60 };
-/* What `keys` signs with is put into <file>.previous, to verify for that long. */
-int prepare_keep_before(const struct command *command, const char *file, struct keyring *keys, int64_t keep_us);
 
 #endif

@@ -7,26 +7,86 @@
  * Fails by:  giving up when a process dies five times without ever being ready: its own last lines say why.
  * Read next: child.c, prepare.c
  */
-#include "services/cartbus/core/programs.h"
-#include "services/cartbus/up/child.h"
-#include "services/cartbus/up/notify.h"
-#include "services/cartbus/up/prepare.h"
-#include "services/cartbus/up/subcommands.h"
-
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
+#include "services/cartbus/core/home.h"
+#include "services/cartbus/up/child.h"
+#include "services/cartbus/up/prepare.h"
+#include "services/cartbus/up/subcommands.h"
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+
+/* ---- the listening end of sd_notify's protocol: datagrams of "KEY=VALUE" lines (bus/base/notify.h is the other end) ---- */
+
+/* a datagram socket at `path`, or a negative errno */
+static int notify_open(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd, yes = 1, failed;
+
+	if (!TEXT_COPY(address.sun_path, path))
+		return -ENAMETOOLONG;
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+		setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0)
+		return fd;
+	failed = -errno;
+	close(fd);
+	return failed;
+}
+
+static pid_t sayer_of(struct msghdr *message)
+{
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+		struct ucred who;
+
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS)
+			continue;
+		memcpy(&who, CMSG_DATA(part), sizeof(who));
+		return who.pid;
+	}
+	return 0;
+}
+
+/* Reads what is there; calls ready(context, pid) for each READY=1. The kernel vouches for the pid. */
+static void notify_hear(int fd, void (*ready)(void *context, pid_t pid), void *context)
+{
+	char text[1024], control[CMSG_SPACE(sizeof(struct ucred))];
+	struct iovec into = { .iov_base = text, .iov_len = sizeof(text) - 1 };
+	ssize_t got;
+
+	for (;;) {
+		struct msghdr message = {
+			.msg_iov = &into, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+		};
+
+		got = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		if (got < 0)
+			return;
+		text[got] = '\0';
+		if (text_starts(text, "READY=1") || strstr(text, "\nREADY=1"))
+			ready(context, sayer_of(&message));
+	}
+}
+
+/* ---- the supervisor ---- */
 
 enum { CHILDREN_MAX = 64, SENDERS_MAX = 32, DEATHS_BEFORE_GIVING_UP = 5 };
 #define STOP_PATIENCE_US (10 * US_PER_S) /* then SIGKILL: longer than any process needs, a gateway answers within 4 s */

@@ -3,8 +3,8 @@
  *
  * Promises: the action is said about the cart's own id, also when another of its names was given; it holds from the moment of the answer.
  */
+#include "services/cartbus/core/record.h"
 #include "services/cartbus/core/selection.h"
-#include "services/cartbus/core/who.h"
 #include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/text.h"

@@ -4,17 +4,16 @@
  * Owns:      a small row of each cart of the shop, as its last cart.state tells it.
  * Promises:  the ids are those that `why`, `trace`, `preview` and `cart` take; addresses are masked. A cart that was merged into another one
  *            is not listed: the other one is, and goes by its names too.
- * Read next: timer_rows.c (when a cart is looked at), outlook.c (what comes of it)
+ * Read next: timers.c (when a cart is looked at), outlook.c (what comes of it)
  */
+#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/names.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/range.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/outlook.h"
 #include "services/cartbus/watch/subcommands.h"
-#include "services/cartbus/watch/timer_rows.h"
+#include "services/cartbus/watch/timers.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"

@@ -4,9 +4,12 @@
 #ifndef CARTBUS_WATCH_HEALTH_H
 #define CARTBUS_WATCH_HEALTH_H
 
+#include "bus/actor/client.h"
+#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/cartbus/watch/alarms.h"
+#include <jansson.h>
 
 struct health {
 	json_t *status;  /* the broker's answer; NULL: there is none */
@@ -25,5 +28,11 @@ void health_free(struct health *health); /* takes NULL */
 int health_look(const struct command *command, struct client *client, struct health *health);
 /* What the broker doubts of the clock; "" when there is nothing to say, or what there is makes it red. */
 const char *health_clock_note(const struct health *health);
+
+/*
+ * An array of words, the caller's, empty when all is well; an exit, and NULL, when the broker has no answer. What it doubts of the clock
+ * is told apart.
+ */
+int status_red(const struct command *command, struct client *client, json_t **ret_red, char ret_clock[256]);
 
 #endif

@@ -1,17 +1,153 @@
 /*
- * top_figures.c: of the looks of the last minute, what is to be shown
+ * top_figures.c: of the looks of the last minute, what is to be shown: what changed between two looks, as numbers that people read
  *
- * Promises:  pure. Rates are those of the last five seconds, since processes tell what they count every two; durations those of
- *            the last minute, so that there are enough of them.
- * Read next: looks.c, top_draw.c (the same as a picture), bus/actor/runtime/counts.c (what processes count)
+ * Promises:  pure but for the looks that it holds. Rates are those of the last five seconds, since processes tell what they count every two;
+ *            durations those of the last minute, so that there are enough of them. A process that was started anew, or whose counts a new
+ *            broker has not heard yet, is not taken for one that did nothing or everything at once: only looks count that have its
+ *            counts, of the same run.
+ * Read next: top_draw.c (the same as a picture), bus/actor/runtime/counts.c (what processes count)
  */
 #include "services/cartbus/watch/top_figures.h"
+
 #include "bus/base/clock.h"
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- what changed between two looks ---- */
+
+#define KEPT_FOR_US US_PER_MINUTE
+
+static void drop_first(struct looks *looks)
+{
+	json_decref(looks->each[0].status);
+	memmove(looks->each, looks->each + 1, (size_t)(--looks->count) * sizeof(looks->each[0]));
+}
+
+void looks_add(struct looks *looks, json_t *status, int64_t at_us)
+{
+	while (looks->count == LOOKS_MAX || (looks->count > 1 && looks->each[0].at_us < at_us - KEPT_FOR_US))
+		drop_first(looks);
+	looks->each[looks->count++] = (struct look){ .status = json_incref(status), .at_us = at_us };
+}
+
+void looks_forget(struct looks *looks)
+{
+	while (looks->count > 0)
+		drop_first(looks);
+}
+
+double looks_messages_s(const struct looks *looks, int at)
+{
+	const struct look *now, *before;
+	double grown;
+
+	if (at < 1 || at >= looks->count)
+		return -1;
+	now = &looks->each[at];
+	before = now - 1;
+	grown = json_number_value(json_object_get(now->status, "head")) -
+		json_number_value(json_object_get(before->status, "head"));
+	if (grown < 0 || now->at_us <= before->at_us ||
+		strcmp(member_text(now->status, "log"), member_text(before->status, "log")) != 0)
+		return -1;
+	return grown * US_PER_S / (double)(now->at_us - before->at_us);
+}
+
+static const json_t *find_run(const json_t *status, const char *run)
+{
+	const json_t *session;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "sessions"), i, session)
+	{
+		if (strcmp(member_text(session, "run"), run) == 0)
+			return session;
+	}
+	return NULL;
+}
+
+static double count_of(const json_t *session, const char *name)
+{
+	return json_number_value(json_object_get(json_object_get(session, "counts"), name));
+}
+
+struct counted looks_counted(const struct looks *looks, const json_t *session, const char *name, int64_t within_us)
+{
+	const struct look *now = &looks->each[looks->count - 1];
+
+	for (int i = 0; i < looks->count - 1; i++) {
+		const struct look *before = &looks->each[i];
+		const json_t *was = find_run(before->status, member_text(session, "run"));
+		double amount;
+
+		if (before->at_us < now->at_us - within_us || !was ||
+			json_object_size(json_object_get(was, "counts")) == 0)
+			continue;
+		amount = count_of(session, name) - count_of(was, name);
+		if (amount >= 0)
+			return (struct counted){ .amount = amount,
+				.seconds = (double)(now->at_us - before->at_us) / US_PER_S };
+	}
+	return (struct counted){ 0 };
+}
+
+/* ---- short numbers ---- */
+
+static const char *scaled(double number, double step, const char *const *units, char ret[HUMANE_ROOM])
+{
+	while (number >= step && units[1])
+		number /= step, units++;
+	snprintf(ret, HUMANE_ROOM, number < 99.95 ? "%.1f%s" : "%.0f%s", number, *units);
+	return ret;
+}
+
+const char *humane_count(double number, char ret[HUMANE_ROOM])
+{
+	static const char *const units[] = { "", "k", "M", "G", "T", NULL };
+
+	if (number >= 10000)
+		return scaled(number, 1000, units, ret);
+	snprintf(ret, HUMANE_ROOM, "%.0f", number);
+	return ret;
+}
+
+const char *humane_rate(double per_second, char ret[HUMANE_ROOM])
+{
+	if (per_second < 0)
+		snprintf(ret, HUMANE_ROOM, "-");
+	else if (per_second > 0 && per_second < 9.95)
+		snprintf(ret, HUMANE_ROOM, "%.1f", per_second < 0.05 ? 0.1 : per_second);
+	else
+		humane_count(per_second, ret);
+	return ret;
+}
+
+const char *humane_bytes(double bytes, char ret[HUMANE_ROOM])
+{
+	static const char *const units[] = { "B", "K", "M", "G", "T", NULL };
+
+	return scaled(bytes, 1024, units, ret);
+}
+
+const char *humane_age(int64_t us, char ret[HUMANE_ROOM])
+{
+	static const struct {
+		int64_t from_us, unit_us;
+		const char *name;
+	} units[] = { { 2 * US_PER_DAY, US_PER_DAY, "d" }, { 2 * US_PER_HOUR, US_PER_HOUR, "h" },
+		{ 2 * US_PER_MINUTE, US_PER_MINUTE, "min" }, { INT64_MIN, US_PER_S, "s" } };
+	int i = 0;
+
+	while (us < units[i].from_us)
+		i++;
+	snprintf(ret, HUMANE_ROOM, "%lld%s", us > 0 ? (long long)(us / units[i].unit_us) : 0, units[i].name);
+	return ret;
+}
+
+/* ---- the figures ---- */
 
 #define RATES_OF_US (5 * US_PER_S)
 #define DURATIONS_OF_US US_PER_MINUTE

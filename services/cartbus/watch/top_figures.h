@@ -1,12 +1,50 @@
 /*
- * top_figures.h: what `cartbus top` shows, as numbers
+ * top_figures.h: what `cartbus top` shows, as numbers: the broker's answers of the last minute, so that what only grows can be told as a rate;
+ * numbers as people read them in a table; and what is shown
  */
 #ifndef CARTBUS_WATCH_TOP_FIGURES_H
 #define CARTBUS_WATCH_TOP_FIGURES_H
 
 #include "services/cartbus/watch/health.h"
-#include "services/cartbus/watch/looks.h"
+#include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+/* ---- the answers of the last minute ---- */
+
+enum { LOOKS_MAX = 64 };
+
+struct looks {
+	int count; /* the last one is the newest */
+	struct look {
+		json_t *status; /* the broker's answer to "status" */
+		int64_t at_us;  /* boot time */
+	} each[LOOKS_MAX];
+};
+
+void looks_add(struct looks *looks, json_t *status, int64_t at_us); /* shares it; forgets what is older than a minute */
+void looks_forget(struct looks *looks);
+
+/* How fast the log grew between the look before `at` and that one, a second; negative: not known. */
+double looks_messages_s(const struct looks *looks, int at);
+
+/* What a process counted within the last `within_us`, as far as it was seen: since it is there, by the same broker. */
+struct counted {
+	double amount, seconds; /* seconds 0: not known */
+};
+struct counted looks_counted(const struct looks *looks, const json_t *session, const char *name, int64_t within_us);
+
+/* ---- numbers as people read them in a table: short ---- */
+
+enum { HUMANE_ROOM = 16 };
+
+/* Each returns `ret`. */
+const char *humane_count(double number, char ret[HUMANE_ROOM]);    /* "312", "12.3k", "4.1M" */
+const char *humane_rate(double per_second, char ret[HUMANE_ROOM]); /* "0", "0.3", "312", "12.3k"; negative: "-" */
+const char *humane_bytes(double bytes, char ret[HUMANE_ROOM]);     /* "812K", "41.2G" */
+const char *humane_age(int64_t us, char ret[HUMANE_ROOM]);         /* "3s", "4min", "2h", "5d" */
+
+/* ---- what is shown ---- */
 
 enum { TOP_QUEUES_MAX = 32, TOP_PROCESSES_MAX = 256 };
 

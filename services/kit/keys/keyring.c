@@ -4,7 +4,7 @@
  * Owns:      the keys, which are cleansed before their memory is given back.
  * Promises:  no key verifies past its day; a line that is no line of ours is none.
  * Fails by:  a negative errno about the key that signs; without the file of those before it there are none.
- * Read next: services/cartbus/up/secrets_rotate.c (who rotates them), bounce_tag.h, signed_link.h
+ * Read next: services/cartbus/up/prepare.c (who rotates them), bounce_tag.h, signed_link.h
  */
 #include "services/kit/keys/keyring.h"
 #include "bus/base/cleanup.h"

@@ -4,7 +4,7 @@
  * Owns:      the tables astray (shop, cart id -> struct astray_row) and astray.shop (shop -> 1: it had such a cart).
  * Promises:  a cart is kept when its link did not lead to the shop as the shop was configured then, and judged anew at each look: a host
  *            that is named in shop.conf ends the matter at once. Of a link only the host is kept.
- * Read next: check_shop.c, services/carts/policy/way_back.h
+ * Read next: check.c, services/carts/policy/way_back.h
  */
 #include "services/platform/monitor/astray.h"
 #include "bus/base/clock.h"

@@ -3,7 +3,7 @@
  *
  * Owns:      the row of table backup, from the records that `cartbus backup` says.
  * Promises:  who never had backups made by themselves is not alarmed about them; one that was made by hand is as good as any.
- * Read next: services/cartbus/backup/backup_scheduled.c, check.c
+ * Read next: services/cartbus/backup/backup_shelf.c, check.c
  */
 #include "services/platform/monitor/backups.h"
 #include "bus/base/clock.h"

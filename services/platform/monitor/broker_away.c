@@ -9,7 +9,7 @@
  *            notice is owed until it has arrived. Who dies between sending and writing it down sends again, with the same id.
  * Fails by:  logging each attempt that failed, and trying again later. A file that cannot be written is logged: then a restart tells
  *            again. A standby tells as well: whether the active one does, it cannot know.
- * Read next: ways.c (what is sent), tell.c (all other alarms)
+ * Read next: ways.c (what is sent), monitor.c (all other alarms)
  */
 #include "services/platform/monitor/broker_away.h"
 #include "bus/base/cleanup.h"

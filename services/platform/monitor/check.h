@@ -1,5 +1,5 @@
 /*
- * check.h: what is wrong: one pure function over what the broker answered and what was folded
+ * check.h: what is wrong: pure functions over what the broker answered and what was folded
  */
 #ifndef PLATFORM_MONITOR_CHECK_H
 #define PLATFORM_MONITOR_CHECK_H
@@ -52,5 +52,12 @@ struct circumstances {
 bool check(enum condition condition, const struct circumstances *now, Alarm *ret);
 /* How long it must have been so, in boot time, before somebody is told: a restart is no alarm. */
 int64_t condition_patience_us(enum condition condition);
+
+/* ---- with one shop ---- */
+
+enum shop_condition { SHOP_SIGNATURES, SHOP_PREVIOUS_SECRET, SHOP_SILENT, SHOP_LINKS, SHOP_CONDITIONS };
+
+/* Is it so now? Fills `ret` but for raised and at_us. */
+bool check_shop(const struct state *state, const char *shop, enum shop_condition condition, int64_t now_us, Alarm *ret);
 
 #endif

@@ -17,7 +17,7 @@ struct door_hour {
 struct door_hour door_hour(const struct state *state, const char *shop, int64_t now_us);
 void door_each_shop(const struct state *state, void (*each)(const char *shop, void *context), void *context);
 
-/* ---- silence.c ---- */
+/* ---- how a topic usually comes ---- */
 
 /*
  * How a topic of a shop usually comes: the longest pause of each of the last four weeks' days. What is usual is learnt for a week

@@ -4,7 +4,7 @@
  * Owns:      the tables alarm (shop, kind -> raised), alarm.words (shop, kind -> the alarm that stands, as it was said last) and
  *            alarm.handed_on (shop, kind -> what the admin was last to be told).
  * Promises:  pure; one that ends before anybody heard of it is told as raised and over.
- * Read next: tell.c
+ * Read next: monitor.c
  */
 #include "services/platform/monitor/episodes.h"
 #include "bus/base/text.h"

@@ -5,7 +5,7 @@
  * Promises:  pure. A failure counts once, however often the monitor is started: what was counted is a fact. Failures while it was not
  *            there count when it first sees them.
  * Fails by:  missing what the broker counted between the monitor's last look and the broker's end.
- * Read next: main.c (who compares), check.c
+ * Read next: conditions.c (who compares), check.c
  */
 #include "services/platform/monitor/failing.h"
 #include "bus/base/clock.h"

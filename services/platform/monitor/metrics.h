@@ -22,6 +22,8 @@ struct metrics {
 	int64_t now_us;
 };
 void metrics_write(const struct metrics *metrics, struct buffer *to);
+/* What was folded, as counts of the process, for who asks the broker how all is (`cartbus top`). */
+void metrics_tell_folded(const struct state *state, int64_t now_us, struct counts_told *told);
 
 /* ---- what the parts share ---- */
 
@@ -41,6 +43,5 @@ enum { METRIC_LABELS_MAX = 300 };
 void metric_label(char labels[METRIC_LABELS_MAX], const char *name, const char *value); /* appends, escaped */
 
 void metrics_of_processes(const struct metrics *metrics, struct buffer *to);
-void metrics_of_totals(const struct metrics *metrics, struct buffer *to);
 
 #endif

@@ -1,16 +1,26 @@
 /*
- * monitor.c: what alarms are made from, and who hears of them
+ * monitor.c: what alarms are made from, and who hears of them: the admin is told that one was raised, and that it is over, once on every way
  *
  * Hears:     alarm, alarm.due
  * Remembers: reminder.due, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, audit, shop.status, timer.set,
  *            timer.cancel, timer.fired, gateway.seen, alarm, alarm.due, alarm.told, queue.failed, model.used, send.claim,
  *            reminder.released, cart.state, document
  * Says:      alarm, alarm.due, alarm.told, queue.failed
- * Promises:  an alarm of any service is told: raised and over, once on every way.
- * Fails by:  alarm.told: the alarm stands in `cartbus status` whether or not anybody could be reached.
- * Read next: check.c and check_shop.c (what is wrong), main.c (when it is asked), tell.c (how the admin hears of it)
+ * Promises:  an alarm of any service is told: one notice per way for each time that it is raised or ends, in that order, however often it is
+ *            said again. A monitor that dies between sending and its word of it sends again, with the same id: told twice rather
+ *            than never. A way that is slow or broken holds up nobody but itself.
+ * Fails by:  alarm.told with what the other side said, after a week of trying, or at once when trying again would not help; until
+ *            then, and after that, alarm-undelivered on the ways that work. The alarm stands in `cartbus status` whether or not
+ *            anybody could be reached.
+ * Read next: check.c (what is wrong), conditions.c (when it is asked), episodes.c (which alarms are new), ways.c (what is sent)
  */
 #include "services/platform/monitor/monitor.h"
+
+#include "bus/actor/service.h"
+#include "bus/base/clock.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "proto/platform_topics.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/model/spend.h"
 #include "services/platform/monitor/astray.h"
@@ -20,8 +30,162 @@
 #include "services/platform/monitor/reached.h"
 #include "services/platform/monitor/recovered.h"
 #include "services/platform/monitor/rows.h"
-#include "services/platform/monitor/tell.h"
 #include "services/platform/monitor/totals.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAIL_DEADLINE_US (12 * US_PER_MINUTE)
+#define POST_DEADLINE_US (20 * US_PER_S)
+#define POST_LEAST_US (3 * US_PER_S)       /* at any rate of the clock */
+#define EFFECT_DEADLINE_US (US_PER_MINUTE) /* above the request's own, so that it can say what happened */
+#define GIVE_UP_US (7 * US_PER_DAY)
+static const int64_t backoff_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE,
+	US_PER_HOUR };
+
+static const struct effect_kind tell_mail_effect, tell_http_effect; /* below */
+
+/* ---- which ways ---- */
+
+static enum verdict tell_hear_alarm(const struct state *state, const Alarm *alarm, struct turn *turn)
+{
+	const struct ways *ways = &monitor_context(state)->ways;
+	const struct message_meta *said = turn_message(turn);
+	AlarmDue due = { .alarm_seq = said->seq, .has_alarm = true, .alarm = *alarm };
+
+	if (!episodes_is_news(state, said->shop, alarm))
+		return TURN_DONE;
+	TEXT_COPY(due.about, said->shop);
+	for (int i = 0; i < ways_count(ways); i++) {
+		ways_name(ways, i, due.way);
+		SAY(turn, alarm_due, &due, .shop = said->shop, .key = due.way);
+	}
+	return TURN_DONE;
+}
+
+/* ---- one way ---- */
+
+static enum verdict told(const AlarmDue *due, bool reached, const char *words, struct turn *turn)
+{
+	AlarmTold told = {
+		.alarm_seq = due->alarm_seq, .raised = due->alarm.raised, .reached = reached, .at_us = turn_now_us(turn)
+	};
+
+	TEXT_COPY(told.way, due->way);
+	TEXT_COPY(told.about, due->about);
+	TEXT_COPY(told.kind, due->alarm.kind);
+	TEXT_COPY(told.words, words);
+	SAY(turn, alarm_told, &told, .shop = due->about, .key = due->way);
+	return TURN_DONE;
+}
+
+/* A test is answered at once: who asks for one waits for it. */
+static enum verdict again(const struct monitor *context, const AlarmDue *due, const char *words, struct turn *turn)
+{
+	int64_t tried_us = turn_now_us(turn) - due->alarm.at_us, delay_us = backoff_us[0];
+
+	if (strcmp(due->alarm.kind, ALARM_TEST) == 0 || tried_us > GIVE_UP_US)
+		return told(due, false, words, turn);
+	for (size_t i = 0; i < sizeof(backoff_us) / sizeof(backoff_us[0]); i++)
+		if (tried_us >= backoff_us[i])
+			delay_us = backoff_us[i];
+	return turn_wait(turn, (int64_t)((double)delay_us / context->clock_rate), words);
+}
+
+struct post {
+	struct http_request request; /* first: what the driver takes */
+};
+
+static void post_free(void *request)
+{
+	if (request)
+		http_request_clear(request);
+	free(request);
+}
+
+static enum verdict post(const struct monitor *context, int index, const AlarmDue *due, struct turn *turn)
+{
+	struct post *post = memory_new(sizeof(*post));
+
+	if (ways_request(&context->ways, index, due, turn_now_us(turn), &post->request) < 0) {
+		post_free(post);
+		return told(due, false, "[monitor] webhook is not a URL that can be posted to", turn);
+	}
+	int64_t deadline_us = (int64_t)((double)POST_DEADLINE_US / context->clock_rate);
+	post->request.deadline_us = deadline_us > POST_LEAST_US ? deadline_us : POST_LEAST_US;
+	return turn_effect(turn, &tell_http_effect, (void **)&post);
+}
+
+static enum verdict tell_hear_due(const struct state *state, const AlarmDue *due, struct turn *turn)
+{
+	const struct monitor *context = monitor_context(state);
+	AlarmDue now = *due;
+	struct mail *mail;
+	char why[160];
+	bool is_mail;
+	int index;
+
+	episodes_bring_up_to_date(state, due->about, &now.alarm);
+	if (!ways_find(&context->ways, due->way, &is_mail, &index))
+		return told(due, false, "this way is not configured any more", turn);
+	if (!is_mail)
+		return post(context, index, &now, turn);
+	if (ways_mail(&context->ways, index, &now, turn_now_us(turn), &mail, why) < 0)
+		return told(due, false, why, turn);
+	return turn_effect(turn, &tell_mail_effect, (void **)&mail);
+}
+
+static enum verdict mail_decide(const struct state *state, const void *message, const void *request, const void *result,
+	enum claim_answer claimed, struct turn *turn)
+{
+	const struct mail_result *mail = result;
+
+	(void)request, (void)claimed;
+	switch (mail ? mail->end : MAIL_UNKNOWN) {
+	case MAIL_SENT:
+		return told(message, true, mail->words, turn);
+	case MAIL_REFUSED:
+		return told(message, false, mail->words, turn);
+	case MAIL_NOT_SENT:
+	case MAIL_LATER:
+	case MAIL_UNKNOWN:
+		break;
+	}
+	return again(monitor_context(state), message,
+		mail && *mail->words ? mail->words : "the mail server did not answer in time", turn);
+}
+
+static enum verdict http_decide(const struct state *state, const void *message, const void *request, const void *result,
+	enum claim_answer claimed, struct turn *turn)
+{
+	const struct http_answer *answer = result;
+
+	(void)request, (void)claimed;
+	if (!answer)
+		return again(monitor_context(state), message, "no answer in time", turn);
+	if (answer->end == HTTP_BARRED)
+		return told(message, false, answer->words, turn);
+	if (answer->end == HTTP_ANSWERED && answer->status >= 200 && answer->status < 300)
+		return told(message, true, answer->words, turn);
+	/* What says that it will never take it is not asked for a day. */
+	if (answer->end == HTTP_ANSWERED && answer->status >= 300 && answer->status < 500 && answer->status != 408 &&
+		answer->status != 425 && answer->status != 429)
+		return told(message, false, answer->words, turn);
+	return again(monitor_context(state), message, answer->words, turn);
+}
+
+static void mail_request_free(void *request)
+{
+	mail_free(request);
+}
+
+static const struct effect_kind tell_mail_effect = {
+	.name = "mail", .request_free = mail_request_free, .deadline_us = MAIL_DEADLINE_US, .decide = mail_decide
+};
+static const struct effect_kind tell_http_effect = {
+	.name = "http", .request_free = post_free, .deadline_us = EFFECT_DEADLINE_US, .decide = http_decide
+};
+
+/* ---- the table ---- */
 
 static void remember_due(struct state *state, const struct message_meta *said, const AlarmDue *due)
 {

@@ -44,6 +44,7 @@ static struct page {
 	page_fn *write;
 	int64_t listen_at_us; /* boot time */
 	bool told;            /* that it does not listen */
+	struct turned_away turned_away;
 } page;
 
 /* ---- who may read ---- */
@@ -220,6 +221,7 @@ void page_start(struct loop *loop, const struct config *config, const struct clo
 	page = (struct page){ .loop = loop,
 		.config = config,
 		.clock = clock,
+		.turned_away.clock = clock,
 		.write = write,
 		.host = config_get(config, "monitor", NULL, "listen"),
 		.port = config_get(config, "monitor", NULL, "port") };
@@ -231,6 +233,11 @@ void page_start(struct loop *loop, const struct config *config, const struct clo
 uint64_t page_turned_away(void)
 {
 	return page.web ? web_counters(page.web)->turned_away : 0;
+}
+
+void page_tell_turned_away(struct counts_told *told)
+{
+	turned_away_tell(&page.turned_away, page_turned_away(), told);
 }
 
 void page_stop(void)

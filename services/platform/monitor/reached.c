@@ -3,7 +3,7 @@
  *
  * Owns:      the tables telling (way, alarm's number -> when it was raised or ended) and unreached (way -> what was answered last).
  * Promises:  pure. A test that arrives mends a way; one that does not arrive says so to who asked for it, and raises nothing.
- * Read next: tell.c (who says it), check.c
+ * Read next: monitor.c (who says it), check.c
  */
 #include "services/platform/monitor/reached.h"
 #include "services/platform/monitor/episodes.h"

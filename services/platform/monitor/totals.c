@@ -4,7 +4,7 @@
  * Owns:      table totals ("mails", "timers", "models", "model-ends"), kept for the installation as a whole.
  * Promises:  pure; what is counted only grows, but for the timers that are pending. A monitor that folds the log anew counts what the
  *            log still knows.
- * Read next: metrics_totals.c
+ * Read next: metrics.c
  */
 #include "services/platform/monitor/totals.h"
 #include "bus/base/clock.h"

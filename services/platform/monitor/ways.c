@@ -3,7 +3,7 @@
  *
  * Promises:  same alarm, same id: who gets it twice can tell. No address of a shopper is in an alarm's text, so none is here.
  * Fails by:  -EINVAL in words, at the start of the process already where the configuration is at fault.
- * Read next: tell.c (when), services/kit/http/standard_webhook.h
+ * Read next: monitor.c (when), services/kit/http/standard_webhook.h
  */
 #include "services/platform/monitor/ways.h"
 #include "bus/base/cleanup.h"

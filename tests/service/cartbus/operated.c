@@ -1,6 +1,6 @@
 /* operated.c: an installation in a folder, with a real broker, in which the operator's commands are run */
 #include "tests/service/cartbus/operated.h"
-#include "services/cartbus/core/manual.h"
+#include "services/cartbus/core/subcommand.h"
 
 #include "bus/base/file.h"
 #include "bus/base/memory.h"

@@ -8,7 +8,7 @@
 #define TESTS_SERVICE_CARTBUS_OPERATED_H
 
 #include "bus/base/bytes.h"
-#include "services/cartbus/core/dispatch.h"
+#include "services/cartbus/core/subcommand.h"
 #include "tests/unit/actor/world.h"
 
 #define OPERATED_ADDRESS_KEY "0123456789abcdef0123456789abcdef"

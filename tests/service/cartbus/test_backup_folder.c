@@ -3,10 +3,12 @@
 
 #include "bus/base/bytes.h"
 #include "bus/base/file.h"
+#include "services/kit/settings/settings.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/descriptors.h"
 #include "tests/unit/folder.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -267,6 +269,32 @@ static void a_note_is_written_for_the_next_to_read(void **state)
 	folder_remove(&folder);
 }
 
+static void the_headroom_is_the_larger_of_a_size_and_a_part(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t disk_bytes, wanted;
+	} cases[] = {
+		{ "", UINT64_C(1) << 30, UINT64_C(128) << 20 },
+		{ "", UINT64_C(128) << 20, UINT64_C(128) << 20 },
+		{ "", UINT64_C(100) << 30, UINT64_C(1) << 30 },
+		{ "headroom = 256\n", UINT64_C(10) << 30, UINT64_C(256) << 20 },
+		{ "headroom-percent = 10\n", UINT64_C(100) << 30, UINT64_C(10) << 30 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct config *config = NULL;
+		struct config_error error;
+		char text[100];
+
+		snprintf(text, sizeof(text), "[broker]\n%s", cases[i].text);
+		assert_int_equal(config_parse(text, "cartbus.conf", settings_keys, &config, &error), 0);
+		assert_int_equal(room_headroom(config, cases[i].disk_bytes), cases[i].wanted);
+		config_free(config);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +305,7 @@ int main(void)
 		cmocka_unit_test(what_lies_beside_the_log_is_in_the_note),
 		cmocka_unit_test(an_older_backups_files_are_read_instead),
 		cmocka_unit_test(a_note_is_written_for_the_next_to_read),
+		cmocka_unit_test(the_headroom_is_the_larger_of_a_size_and_a_part),
 	};
 
 	return cmocka_run_group_tests_name("cartbus.backup_folder", tests, NULL, NULL);

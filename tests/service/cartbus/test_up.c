@@ -1,12 +1,12 @@
 /* test_up.c: `cartbus up` over programs that only say that they are ready, and note when they begin and when they are asked to end */
-#include "services/cartbus/core/dispatch.h"
+#include "services/cartbus/core/subcommand.h"
 #include "services/cartbus/up/subcommands.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/notify.h"
-#include "services/cartbus/core/programs.h"
+#include "services/cartbus/core/home.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/subcommands.h"
-#include "services/cartbus/core/dispatch.h"
+#include "services/cartbus/core/subcommand.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"

@@ -4,7 +4,7 @@
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
 #include "services/platform/monitor/astray.h"
-#include "services/platform/monitor/check_shop.h"
+#include "services/platform/monitor/check.h"
 #include "services/platform/monitor/monitor.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include "services/platform/monitor/check.h"
-#include "services/platform/monitor/check_shop.h"
 #include "services/platform/monitor/door.h"
 #include "services/platform/monitor/monitor.h"
 #include "tests/unit/cmocka_all.h"

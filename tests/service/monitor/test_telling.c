@@ -6,7 +6,6 @@
 #include "services/kit/mail/message.h"
 #include "services/platform/monitor/episodes.h"
 #include "services/platform/monitor/monitor.h"
-#include "services/platform/monitor/tell.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 
