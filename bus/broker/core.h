@@ -10,10 +10,9 @@
 #ifndef BROKER_CORE_H
 #define BROKER_CORE_H
 
+#include "bus/base/clock.h"
 #include "bus/base/list.h"
 #include "bus/base/map.h"
-#include "bus/base/monotonic_wall.h"
-#include "bus/base/rate_limit.h"
 #include "bus/broker/broker.h"
 #include "bus/broker/log/log.h"
 #include "bus/wire/frame.h"
@@ -178,7 +177,7 @@ void answer_free(struct answer *answer); /* and takes it off its list */
 void hear_put_off(struct broker *broker);
 void put_off_drop(struct broker *broker);
 
-/* turn.c */
+/* ingress.c: units */
 void hear_publish(struct broker *broker, struct session *session, uint64_t request, struct bytes message);
 /* `facts` holds up->facts messages. */
 void hear_turn(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts);
@@ -275,7 +274,7 @@ int commit_failed(struct broker *broker, int error);
 /* An error when the store could not be read for a frame or an answer: nothing may leave any more. */
 int check_unbroken(struct broker *broker);
 
-/* control.c */
+/* session.c: what goes out on the control socket */
 void control_now(struct broker *broker, struct bytes peer, const Control *control);
 void control_flush(struct broker *broker);
 void control_free(struct broker *broker);

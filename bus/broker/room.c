@@ -4,7 +4,7 @@
  * Promises:  below the headroom the broker refuses peers that bring new messages, with the reason and not for good. Peers that work
  *            for a queue go on (acknowledgements, returns, dead letters, claims and outcomes: they end what is there), and so does
  *            the operator. Nothing has to be restarted: there is room again as soon as there is.
- * Read next: turn.c (who asks), store/rocks/rocks.c (what happens when it is full after all)
+ * Read next: ingress.c (who asks), store/rocks/rocks.c (what happens when it is full after all)
  */
 #include "bus/broker/session/session.h"
 #include <stdio.h>

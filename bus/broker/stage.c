@@ -2,7 +2,7 @@
  * stage.c: a message is judged, numbered, and becomes part of the next commit
  *
  * Promises:  nothing is staged that its sayer has no right to say, or that nobody is declared to hear or remember.
- * Read next: turn.c (whole units), idem.c (said before?), log.c
+ * Read next: ingress.c (whole units), idem.c (said before?), log.c
  */
 #include "bus/base/memory.h"
 #include "bus/base/text.h"

@@ -9,7 +9,6 @@
 #include "bus/actor/runtime/runtime.h"
 #include "bus/actor/runtime/runtime_inside.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"

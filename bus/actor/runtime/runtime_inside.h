@@ -8,10 +8,9 @@
 #include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/session.h"
 #include "bus/actor/runtime/turns.h"
+#include "bus/base/clock.h"
 #include "bus/base/list.h"
-#include "bus/base/monotonic_wall.h"
-#include "bus/base/pool.h"
-#include "bus/base/rate_limit.h"
+#include "bus/base/memory.h"
 
 struct delivery {
 	struct list hook;
@@ -179,7 +178,7 @@ void trace_log_note(struct runtime *runtime, struct request *request, struct byt
 void trace_log_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm);
 void trace_log_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict);
 
-/* notes.c */
+/* claim_notes.c */
 void notes_say_unused(struct runtime *runtime); /* the claims of earlier runs that certainly were not used */
 int notes_add(struct runtime *runtime, uint64_t seq, struct bytes claim); /* a handle for claim_notes.h */
 

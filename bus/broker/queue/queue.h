@@ -7,10 +7,31 @@
 #ifndef BROKER_QUEUE_QUEUE_H
 #define BROKER_QUEUE_QUEUE_H
 
-#include "bus/base/pool.h"
-#include "bus/base/u64map.h"
+#include "bus/base/list.h"
+#include "bus/base/map.h"
+#include "bus/base/memory.h"
 #include "bus/broker/core.h"
 #include "bus/broker/queue/breaker.h"
+#include <stdint.h>
+
+/*
+ * The letters of each key, one behind the other
+ *
+ * Found by the hash of shop and key; a chain is there for as long as it holds letters.
+ */
+
+struct key_chain;
+
+struct chain {
+	struct chain *next; /* of the same bucket */
+	uint64_t key_hash;
+	struct list letters; /* struct letter, in_chain */
+};
+
+struct key_chain *key_chain_new(void);
+void key_chain_free(struct key_chain *chains);                            /* takes NULL; letters are not touched */
+struct chain *key_chain_get(struct key_chain *chains, uint64_t key_hash); /* a new one if there is none */
+void key_chain_drop(struct key_chain *chains, struct chain *chain);       /* that is empty */
 
 enum {
 	WINDOW_READY = 4096,     /* ready or leased letters in memory */
@@ -113,7 +134,7 @@ void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct
 /* trouble.c: one more failure. At the limit the letter is dead; else it waits its backoff (or `delay_us`, if given). */
 void trouble_failed(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us,
 	const char *reason, const char *by);
-/* outage.c. A failure: is the queue paused because of it, or already? Then it is not the letter's. */
+/* breaker.c. A failure: is the queue paused because of it, or already? Then it is not the letter's. */
 bool outage_failed(struct broker *broker, struct queue *queue, const struct letter *letter, const char *reason);
 void outage_worked(struct broker *broker, struct queue *queue);
 bool outage_end(struct broker *broker, struct queue *queue); /* the operator's word; was it paused? */

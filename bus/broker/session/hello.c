@@ -6,7 +6,6 @@
  *            is proved wrong by what this start of the broker has told is refused itself, and nobody else is troubled.
  * Read next: session.c, lease.c (what is still held)
  */
-#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"

@@ -6,7 +6,7 @@
  */
 #include "services/cartbus/backup/recall.h"
 
-#include "bus/actor/runtime/state_folder.h"
+#include "bus/actor/state.h"
 #include "bus/base/text.h"
 #include "services/cartbus/core/reading.h"
 #include "services/carts/policy/sends.h"

@@ -6,7 +6,7 @@
  * Fails by:  nothing: a row that makes no sense is passed over.
  * Read next: services/carts/policy/stops.c and purchases.c (the rows), recall_sidelog.c, recall_say.c
  */
-#include "bus/actor/runtime/state_folder.h"
+#include "bus/actor/state.h"
 #include "bus/base/sorted_map.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"

@@ -11,7 +11,7 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
-#include "bus/base/nearest.h"
+#include "bus/base/text.h"
 #include "services/kit/documents/kinds.h"
 #include "services/kit/documents/owner_text.h"
 #include "services/kit/settings/settings.h"

@@ -8,7 +8,7 @@
  */
 #include "services/cartbus/core/dispatch.h"
 
-#include "bus/base/nearest.h"
+#include "bus/base/text.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/cleanup.h"
-#include "bus/base/nearest.h"
+#include "bus/base/text.h"
 #include "proto/cart_topics.h"
 #include "proto/topics.h"
 #include <signal.h>
