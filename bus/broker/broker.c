@@ -9,7 +9,11 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/admin/erase.h"
+#include "bus/broker/log/idem.h"
+#include "bus/broker/log/latest.h"
+#include "bus/broker/log/retain.h"
 #include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/claim.h"
 #include "bus/broker/queue/feed.h"
 #include "bus/broker/session/session.h"
 #include <assert.h>
@@ -73,16 +77,14 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	broker->ticked_boot_us = broker->opened_boot_us;
 	broker->by_epoch = map_new();
 	broker->by_peer = map_new();
-	broker->idem_staged = map_new();
-	broker->gateways = map_new();
+	broker->idem = idem_new();
+	broker->claims = claims_new();
 	broker->rebuilding = map_new();
 	broker->control_heard = memory_new(sizeof(*broker->control_heard));
 	list_init(&broker->sessions);
 	list_init(&broker->answers);
 	list_init(&broker->sealed_answers);
 	list_init(&broker->put_off);
-	list_init(&broker->parked);
-	list_init(&broker->held);
 	list_init(&broker->control);
 	return broker;
 }
@@ -171,13 +173,6 @@ int broker_open(struct store **store, const struct topology *topology, const str
 	return 0;
 }
 
-static void free_value(struct bytes key, void *value, void *context)
-{
-	(void)key;
-	(void)context;
-	free(value);
-}
-
 void broker_close(struct broker *broker)
 {
 	if (!broker)
@@ -188,7 +183,7 @@ void broker_close(struct broker *broker)
 	LIST_EACH_SAFE (hook, &broker->answers)
 		answer_free(LIST_ENTRY(hook, struct answer, hook));
 	put_off_drop(broker);
-	claims_free(broker);
+	claims_free(broker->claims);
 	control_free(broker);
 	for (int i = 0; i < broker->topology.peer_count; i++)
 		queue_free(broker->queues[i]);
@@ -198,14 +193,12 @@ void broker_close(struct broker *broker)
 	topic_set_clear(&broker->heard);
 	topic_set_clear(&broker->every);
 	erasing_free(broker->erasing);
-	map_each(broker->idem_staged, free_value, NULL);
-	map_free(broker->idem_staged);
-	map_free(broker->gateways);
+	idem_free(broker->idem);
 	map_free(broker->rebuilding);
 	map_free(broker->by_epoch);
 	map_free(broker->by_peer);
-	buffer_free(&broker->sweep_at);
-	buffer_free(&broker->latest_sweep_at);
+	latest_close(broker);
+	retain_close(broker);
 	sidelog_close(broker->sidelog);
 	log_free(broker->log);
 	store_batch_free(broker->batch);

@@ -11,7 +11,10 @@
  * Read next: committer.c, log.c, sidelog.c
  */
 #include "bus/base/log.h"
+#include "bus/broker/log/idem.h"
+#include "bus/broker/log/latest.h"
 #include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/claim.h"
 #include "bus/broker/queue/queue.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
@@ -75,8 +78,7 @@ static void let_out_answers(struct broker *broker)
 		struct session *session = session_by_epoch(broker, answer->epoch);
 
 		if (answer->claim) {
-			list_remove(&answer->hook);
-			list_append(&broker->held, &answer->hook);
+			claim_hold(broker, answer);
 			continue;
 		}
 		if (session)

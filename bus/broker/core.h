@@ -111,26 +111,14 @@ struct broker {
 	bool is_streaming;       /* the last commit held messages: more are likely ... */
 	int64_t let_out_boot_us; /* ... and when it was over */
 	struct list put_off;     /* frames, see ingress.c */
-	struct map *idem_staged; /* key -> number, said but not committed yet */
-	struct list parked;      /* struct parked_claim */
-	struct list held;        /* struct answer: claims that are committed and wait for the gateways again */
-	bool claims_held;        /* since the log got another identity */
 	struct map *rebuilding;  /* service/instance: its next hello is told to fold anew */
-	struct map *gateways;    /* name -> struct gateway: every one that ever said hello */
 	Control *control_heard;  /* the one that is being heard: 32 kB, cleared for each would be most of a heartbeat */
 	struct list control;     /* struct control_answer: leave with the next commit */
-	uint64_t folded;         /* `latest` stands here ... */
-	uint64_t folded_written; /* ... and this is what is written of it */
-	int64_t folded_boot_us;  /* when it was last looked at */
-	int64_t sweep_boot_us;   /* when old idempotency keys are looked for again, and from where on */
-	struct buffer sweep_at;
-	int64_t retain_due_us;      /* log time of the next look at what may go */
-	uint64_t retain_said;       /* the message that says what goes next; 0: none */
-	Forgotten forgotten;        /* as last said */
-	Forgotten latest_forgotten; /* as said up to where `latest` stands */
-	int64_t latest_swept_boot_us;
-	bool latest_sweeping;
-	struct buffer latest_sweep_at;
+	/* Parts of which each has an owner: only its files see inside. */
+	struct claims *claims;       /* queue/claim.h */
+	struct idem *idem;           /* log/idem.h */
+	struct latest *latest;       /* log/latest.h */
+	struct retention *retention; /* log/retain.h */
 	struct room room;
 	struct broker_connections connections; /* as last noted */
 	int64_t turned_away_us; /* when one was turned away last, log time; 0: none since the start ... */
@@ -186,55 +174,12 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 void room_look(struct broker *broker); /* now and then */
 bool room_refuses(struct broker *broker, const struct session *session, char ret_reason[256]);
 
-/* idem.c: the number of the message under this key; 0: there is none, or it is too old. ret_same: it is the same, byte for byte. */
-uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, bool *ret_same);
-void idem_stage(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, uint64_t seq);
-void idem_key(struct broker *broker, int topic, const Envelope *envelope, struct buffer *ret); /* appends */
-/* From now on `message` is the text under this key. */
-void idem_renew(struct broker *broker, struct store_batch *batch, const struct logged *logged, const Envelope *envelope,
-	struct bytes message);
-void idem_committed(struct broker *broker);
-void idem_sweep(struct broker *broker);
-
-/* claim.c */
-void claim_park(struct broker *broker, const struct session *session, uint64_t request, struct bytes message);
-void claims_retry(struct broker *broker);   /* stages parked claims whose gateways have drained */
-void claims_release(struct broker *broker); /* sends held answers whose gateways have drained */
-void claims_stir(struct broker *broker);
-bool gateways_drained(const struct broker *broker);
-void claims_forget(struct broker *broker, uint64_t epoch);
-size_t claims_parked(const struct broker *broker);
-bool claims_free_again(struct broker *broker); /* the operator releases the claims; true: they were held */
-int gateways_open(struct broker *broker);
-void gateway_meet(struct broker *broker, const char *name, const char *who);
-/* The gateway's name is new, and its key or user has as many names as it may have. */
-bool gateway_is_one_too_many(
-	struct broker *broker, const char *name, const struct identity *identity, const char *who, char ret_why[256]);
-bool gateway_strike(struct broker *broker, const char *name);
-void claims_free(struct broker *broker);
-
-/* latest.c */
-int latest_open(struct broker *broker);
-void latest_fold(struct broker *broker, uint32_t most);
-void latest_fold_lazily(struct broker *broker, uint32_t most);              /* now and then, behind the head */
-void latest_write_cursor(struct broker *broker, struct store_batch *batch); /* if it has moved */
-void latest_keep_cursor(struct broker *broker);                             /* now, with a sync, if it has moved */
-void latest_sweep(struct broker *broker);                                   /* deletes a few of the forgotten rows */
-
 /* clocks.c */
 int clocks_open(struct broker *broker);
 void clocks_look(struct broker *broker);
 bool clocks_are_trusted(const struct broker *broker);
 bool clocks_say(const struct broker *broker,
 	char ret_why[256]); /* true: something is wrong with the clock; ret_why says what to do */
-
-/* retain.c */
-void retain_open(struct broker *broker);
-void retain(struct broker *broker);
-bool retain_is_too_old(const struct broker *broker, int peer, uint64_t cursor);
-
-uint64_t retain_say_again(
-	struct broker *broker); /* repeats the last message about what is forgotten; returns its number */
 
 /* erase.c */
 int erase_open(struct broker *broker);

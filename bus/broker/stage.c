@@ -6,6 +6,7 @@
  */
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/log/idem.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
 #include <stdarg.h>

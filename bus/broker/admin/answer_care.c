@@ -7,6 +7,7 @@
  */
 #include "bus/base/text.h"
 #include "bus/broker/admin/question.h"
+#include "bus/broker/queue/claim.h"
 #include <errno.h>
 #include <stdio.h>
 

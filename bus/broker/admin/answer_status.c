@@ -3,6 +3,7 @@
  */
 #include "bus/broker/admin/question.h"
 #include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/claim.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -194,7 +195,7 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 
 	(void)argument;
 	(void)ret_error;
-	map_each(broker->gateways, describe_gateway, &gateways);
+	gateways_each(broker, describe_gateway, &gateways);
 	json_object_set_new(object, "host", describe_host());
 	json_object_set_new(object, "log", json_string(log_id(broker->log)));
 	json_object_set_new(object, "head", number(log_head(broker->log)));
@@ -202,7 +203,7 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 	json_object_set_new(object, "uptime_us", json_integer(broker_boot_us(broker) - broker->opened_boot_us));
 	json_object_set_new(object, "committed", number(broker->committed));
 	json_object_set_new(object, "parked_claims", number(claims_parked(broker)));
-	json_object_set_new(object, "claims_held", json_boolean(broker->claims_held));
+	json_object_set_new(object, "claims_held", json_boolean(claims_are_held(broker)));
 	json_object_set_new(object, "sessions", describe_sessions(broker));
 	json_object_set_new(object, "queues", describe_queues(broker));
 	json_object_set_new(object, "gateways", gateways.array);

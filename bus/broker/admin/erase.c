@@ -16,7 +16,9 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/log/block.h"
+#include "bus/broker/log/idem.h"
 #include "bus/broker/log/latest.h"
+#include "bus/broker/log/retain.h"
 #include "bus/broker/log/sidelog.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>

@@ -10,6 +10,8 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/log/latest.h"
+#include "bus/broker/log/retain.h"
+#include "bus/broker/queue/claim.h"
 #include "bus/broker/session/session.h"
 #include "bus/wire/protocol.h"
 #include <errno.h>

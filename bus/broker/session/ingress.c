@@ -9,6 +9,8 @@
  */
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/log/idem.h"
+#include "bus/broker/queue/claim.h"
 #include "bus/broker/session/session.h"
 #include "bus/wire/frame.h"
 #include <errno.h>

@@ -12,6 +12,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/log/latest.h"
+#include "bus/broker/queue/claim.h"
 #include <assert.h>
 #include <pb_encode.h>
 #include <stdlib.h>
