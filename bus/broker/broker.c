@@ -9,12 +9,15 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/admin/erase.h"
+#include "bus/broker/commit.h"
 #include "bus/broker/log/idem.h"
 #include "bus/broker/log/latest.h"
 #include "bus/broker/log/retain.h"
 #include "bus/broker/log/sidelog.h"
 #include "bus/broker/queue/claim.h"
 #include "bus/broker/queue/feed.h"
+#include "bus/broker/queue/queue.h"
+#include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 #include <assert.h>
 #include <errno.h>
@@ -69,7 +72,7 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	broker->topology = *topology;
 	broker->queues = memory_new((size_t)topology->peer_count * sizeof(struct queue *));
 	broker->remembered_last = memory_new((size_t)topology->peer_count * sizeof(uint64_t));
-	broker->erased_before = memory_new((size_t)topology->topic_count * sizeof(uint64_t));
+	broker->erasure = erasure_new(topology->topic_count);
 	broker->settings = *settings;
 	broker->clock = clock;
 	broker->out = *out;
@@ -82,8 +85,8 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	broker->rebuilding = map_new();
 	broker->control_heard = memory_new(sizeof(*broker->control_heard));
 	list_init(&broker->sessions);
-	list_init(&broker->answers);
-	list_init(&broker->sealed_answers);
+	broker->commit = commit_new();
+	broker->admission = memory_new(sizeof(*broker->admission));
 	list_init(&broker->put_off);
 	list_init(&broker->control);
 	return broker;
@@ -179,20 +182,18 @@ void broker_close(struct broker *broker)
 		return;
 	LIST_EACH_SAFE (hook, &broker->sessions)
 		session_end(broker, LIST_ENTRY(hook, struct session, hook), PARTING_GOODBYE);
-	list_move_all(&broker->answers, &broker->sealed_answers);
-	LIST_EACH_SAFE (hook, &broker->answers)
-		answer_free(LIST_ENTRY(hook, struct answer, hook));
 	put_off_drop(broker);
 	claims_free(broker->claims);
+	commit_free(broker->commit);
+	free(broker->admission);
 	control_free(broker);
 	for (int i = 0; i < broker->topology.peer_count; i++)
 		queue_free(broker->queues[i]);
 	free(broker->queues);
 	free(broker->remembered_last);
-	free(broker->erased_before);
 	topic_set_clear(&broker->heard);
 	topic_set_clear(&broker->every);
-	erasing_free(broker->erasing);
+	erasure_free(broker->erasure);
 	idem_free(broker->idem);
 	map_free(broker->rebuilding);
 	map_free(broker->by_epoch);
@@ -212,7 +213,8 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 {
 	Control *control = broker->control_heard;
 
-	assert(!broker->is_committing); /* what is heard here changes memory at once: no answer of that commit may rest on it */
+	assert(!broker->commit
+			->is_committing); /* what is heard here changes memory at once: no answer of that commit may rest on it */
 	hear_put_off(broker);
 	if (control_decode(message, control) < 0)
 		refused(broker, REFUSED_CONTROL, who, NULL, "its %zu bytes are none that this version knows",
@@ -231,7 +233,7 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 static bool has_staged(const struct broker *broker)
 {
 	return broker->stirred || log_staged(broker->log) > 0 || store_batch_count(broker->batch) > 0 ||
-		!list_empty(&broker->answers) || !list_empty(&broker->control) || !list_empty(&broker->put_off);
+		!list_empty(&broker->commit->answers) || !list_empty(&broker->control) || !list_empty(&broker->put_off);
 }
 
 static bool anything_is_leased(const struct broker *broker)

@@ -2,8 +2,10 @@
  * answer_status.c: how the broker, its sessions, queues and gateways are
  */
 #include "bus/broker/admin/question.h"
+#include "bus/broker/commit.h"
 #include "bus/broker/log/sidelog.h"
 #include "bus/broker/queue/claim.h"
+#include "bus/broker/session/refused.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -126,7 +128,7 @@ static json_t *describe_refused(const struct broker *broker)
 	json_t *object = json_object();
 
 	for (int i = 0; i < REFUSED_COUNT; i++)
-		json_object_set_new(object, names[i], number(broker->refused[i]));
+		json_object_set_new(object, names[i], number(broker->admission->refused[i]));
 	return object;
 }
 
@@ -166,12 +168,12 @@ static json_t *describe_clock(const struct broker *broker)
 
 static json_t *describe_connections(const struct broker *broker)
 {
-	const struct broker_connections *connections = &broker->connections;
+	const struct broker_connections *connections = &broker->admission->connections;
 
 	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:s}", "open", (json_int_t)connections->open, "unproven",
 		(json_int_t)connections->unproven, "turned_away", (json_int_t)connections->turned_away, "descriptors",
-		(json_int_t)connections->descriptors, "last_us", (json_int_t)broker->turned_away_us, "last",
-		broker->turned_away);
+		(json_int_t)connections->descriptors, "last_us", (json_int_t)broker->admission->turned_away_us, "last",
+		broker->admission->turned_away);
 }
 
 static json_t *describe_sidelog(const struct broker *broker)
@@ -201,7 +203,7 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 	json_object_set_new(object, "head", number(log_head(broker->log)));
 	json_object_set_new(object, "wall_us", json_integer(broker_wall_us(broker)));
 	json_object_set_new(object, "uptime_us", json_integer(broker_boot_us(broker) - broker->opened_boot_us));
-	json_object_set_new(object, "committed", number(broker->committed));
+	json_object_set_new(object, "committed", number(broker->commit->messages));
 	json_object_set_new(object, "parked_claims", number(claims_parked(broker)));
 	json_object_set_new(object, "claims_held", json_boolean(claims_are_held(broker)));
 	json_object_set_new(object, "sessions", describe_sessions(broker));

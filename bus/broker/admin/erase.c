@@ -15,11 +15,13 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/commit.h"
 #include "bus/broker/log/block.h"
 #include "bus/broker/log/idem.h"
 #include "bus/broker/log/latest.h"
 #include "bus/broker/log/retain.h"
 #include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/queue.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
 #include <pthread.h>
@@ -120,6 +122,21 @@ enum {
 
 static const int64_t AGAIN_US = 100 * US_PER_MS; /* what is leased is looked at again */
 
+struct erasure *erasure_new(int topic_count)
+{
+	struct erasure *erasure = memory_new(sizeof(*erasure));
+
+	erasure->before = memory_new((size_t)topic_count * sizeof(uint64_t));
+	return erasure;
+}
+
+void erasure_free(struct erasure *erasure)
+{
+	erasing_free(erasure->erasing);
+	free(erasure->before);
+	free(erasure);
+}
+
 void erasing_free(struct erasing *erasing)
 {
 	if (!erasing)
@@ -154,27 +171,28 @@ void erase_add_entry(struct erasing *erasing, uint64_t seq, bool with_idem)
 
 bool erase_is_running(const struct broker *broker)
 {
-	return broker->erasing && broker->erasing->phase > ERASE_ASKED && broker->erasing->phase < ERASE_DONE;
+	return broker->erasure->erasing && broker->erasure->erasing->phase > ERASE_ASKED &&
+		broker->erasure->erasing->phase < ERASE_DONE;
 }
 
 bool erase_begin(struct broker *broker)
 {
 	if (erase_is_running(broker))
 		return false;
-	erasing_free(broker->erasing);
-	broker->erasing = memory_new(sizeof(struct erasing));
+	erasing_free(broker->erasure->erasing);
+	broker->erasure->erasing = memory_new(sizeof(struct erasing));
 	return true;
 }
 
 void erase_add(struct broker *broker, uint64_t seq, bool with_idem)
 {
 	if (seq > 0 && seq <= log_head(broker->log))
-		erase_add_entry(broker->erasing, seq, with_idem);
+		erase_add_entry(broker->erasure->erasing, seq, with_idem);
 }
 
 void erase_run(struct broker *broker)
 {
-	struct erasing *erasing = broker->erasing;
+	struct erasing *erasing = broker->erasure->erasing;
 	size_t kept = 0;
 
 	qsort(erasing->entries, erasing->count, sizeof(*erasing->entries), by_seq);
@@ -187,7 +205,7 @@ void erase_run(struct broker *broker)
 	erasing->count = kept;
 	erasing->phase = ERASE_SETTLING;
 	erase_rows_write(broker, erasing);
-	erasing->wait_commits = broker->commits + 1;
+	erasing->wait_commits = broker->commit->over + 1;
 	broker->stirred = true;
 }
 
@@ -235,7 +253,7 @@ static bool settle(struct broker *broker, uint64_t seq, bool *ret_changed)
 	if (r < 0 && r != -ENOENT)
 		broker->broken = r;
 	if (logged.topic >= 0)
-		topic_set_add(&broker->erasing->topics, logged.topic);
+		topic_set_add(&broker->erasure->erasing->topics, logged.topic);
 	for (int i = 0; i < broker->topology.peer_count && broker->broken == 0; i++)
 		if (broker->queues[i] && !settle_in(broker, broker->queues[i], &logged, ret_changed))
 			free = false;
@@ -260,7 +278,7 @@ static void tick_settling(struct broker *broker, struct erasing *erasing)
 	if (erasing->is_held) {
 		erasing->again_boot_us = broker_boot_us(broker) + AGAIN_US;
 	} else if (erasing->has_settled) {
-		erasing->wait_commits = broker->commits + 1; /* and once more: nothing may have come back since */
+		erasing->wait_commits = broker->commit->over + 1; /* and once more: nothing may have come back since */
 	} else {
 		erasing->phase = ERASE_REWRITING;
 	}
@@ -405,7 +423,7 @@ static void tick_rewriting(struct broker *broker, struct erasing *erasing)
 bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
 {
 	for (TOPIC_SET_EACH(i, &broker->topology.peers[peer].remembers))
-		if (cursor > 0 && cursor < broker->erased_before[i])
+		if (cursor > 0 && cursor < broker->erasure->before[i])
 			return true;
 	return false;
 }
@@ -428,7 +446,7 @@ static void tick_telling(struct broker *broker, struct erasing *erasing)
 	for (TOPIC_SET_EACH(i, &erasing->topics))
 		erase_rows_bound(broker, i, boundary);
 	end_sessions(broker, erasing); /* now: else they would be shown the boundary, and stand behind it */
-	erasing->wait_commits = broker->commits + 1;
+	erasing->wait_commits = broker->commit->over + 1;
 	erasing->phase = ERASE_PURGING;
 	broker->stirred = true;
 }
@@ -454,7 +472,7 @@ static void tick_purging(struct broker *broker, struct erasing *erasing)
 	if (sidelog_erase(broker, erasing) < 0)
 		return;
 	erase_rows_delete(broker, erasing);
-	erasing->wait_commits = broker->commits + 1;
+	erasing->wait_commits = broker->commit->over + 1;
 	erasing->phase = ERASE_DONE;
 	broker->stirred = true;
 }
@@ -462,9 +480,9 @@ static void tick_purging(struct broker *broker, struct erasing *erasing)
 /* Between commits. */
 void erase_tick(struct broker *broker)
 {
-	struct erasing *erasing = broker->erasing;
+	struct erasing *erasing = broker->erasure->erasing;
 
-	if (!erase_is_running(broker) || broker->broken < 0 || broker->commits < erasing->wait_commits ||
+	if (!erase_is_running(broker) || broker->broken < 0 || broker->commit->over < erasing->wait_commits ||
 		broker_boot_us(broker) < erasing->again_boot_us)
 		return;
 	switch (erasing->phase) {

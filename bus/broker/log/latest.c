@@ -14,6 +14,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/sorted_map.h"
 #include "bus/base/text.h"
+#include "bus/broker/commit.h"
 #include <errno.h>
 #include <pb_decode.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include "bus/wire/sidelog_file.h"
 #include <stdbool.h>
 
+struct erasing;
 struct sidelog;
 
 enum { SIDELOG_PATH = 700 };

@@ -9,6 +9,7 @@
 #include "bus/broker/queue/claim.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/commit.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/queue/queue.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
 #include <stdlib.h>

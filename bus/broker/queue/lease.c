@@ -16,6 +16,7 @@
  * Read next: deliver.c
  */
 #include "bus/base/text.h"
+#include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 
 static const char DIED[] = "the process that worked on it alone ended without a word";

@@ -43,8 +43,6 @@ enum letter_state { LETTER_BEHIND, LETTER_READY, LETTER_LEASED, LETTER_DELAYED }
 
 struct feed;
 struct ack_bitmap;
-struct chain;
-struct key_chain;
 
 struct letter {
 	struct list in_queue; /* in the order they were found */
@@ -140,7 +138,22 @@ void outage_worked(struct broker *broker, struct queue *queue);
 bool outage_end(struct broker *broker, struct queue *queue); /* the operator's word; was it paused? */
 int outage_open(struct broker *broker, struct queue *queue);
 
-/* Refused for good: dead at once. */
+/* dead.c */
+void dead_letter(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
+int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
+	struct buffer *ret_message);
+bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq);
+/* Puts a settled message back into the queue. false: it is not settled, or it is a dead letter. */
+bool dead_replay(struct broker *broker, struct queue *queue, const struct logged *logged);
+bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const char *why);
+/* Deletes the dead letter without logging its key. false: it is not among the dead letters. */
+bool dead_erase(struct broker *broker, struct queue *queue, uint64_t seq);
+void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret);  /* the key of the letter's row */
+void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven letter was handled */
+void dead_committed(struct broker *broker); /* the dropped letters have left the store, too */
+int dead_open(struct broker *broker);       /* puts redriven letters back into their queues */
+
+/* trouble.c: refused for good: dead at once. */
 void trouble_refused(
 	struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
 /* One more failure, of a while ago: it moves nothing. */

@@ -9,9 +9,11 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/admin/erase.h"
 #include "bus/broker/log/latest.h"
 #include "bus/broker/log/retain.h"
 #include "bus/broker/queue/claim.h"
+#include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 #include "bus/wire/protocol.h"
 #include <errno.h>

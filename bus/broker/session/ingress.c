@@ -9,8 +9,10 @@
  */
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/commit.h"
 #include "bus/broker/log/idem.h"
 #include "bus/broker/queue/claim.h"
+#include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 #include "bus/wire/frame.h"
 #include <errno.h>
@@ -129,7 +131,7 @@ static void hear_frame(struct broker *broker, const char *who, struct bytes fram
 			session ? session->instance : "");
 		return;
 	}
-	if (broker->is_committing && broker->queues[session->peer]) {
+	if (broker->commit->is_committing && broker->queues[session->peer]) {
 		take_credit(session, reader);
 		put_off(broker, who, frame);
 		return;
@@ -148,7 +150,7 @@ static void hear_frame(struct broker *broker, const char *who, struct bytes fram
 
 void hear_put_off(struct broker *broker)
 {
-	while (!broker->is_committing && !list_empty(&broker->put_off)) {
+	while (!broker->commit->is_committing && !list_empty(&broker->put_off)) {
 		struct put_off *later = LIST_ENTRY(broker->put_off.next, struct put_off, hook);
 
 		hear_frame(broker, later->who, buffer_bytes(&later->frame));
@@ -343,7 +345,7 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 	} else {
 		answer_later(broker, session, up->request, CONFIRM_FRESH,
 			stage_facts(broker, session, judged, up->facts), false);
-		broker->verdict_count++;
+		broker->commit->verdict_count++;
 		if (letter)
 			settle(broker, session, queue, letter, up);
 	}

@@ -13,6 +13,7 @@
 #include "bus/base/text.h"
 #include "bus/broker/log/latest.h"
 #include "bus/broker/queue/claim.h"
+#include "bus/broker/session/refused.h"
 #include <assert.h>
 #include <pb_encode.h>
 #include <stdlib.h>
