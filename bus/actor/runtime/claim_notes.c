@@ -394,8 +394,8 @@ static void say_one(const struct claim_note *note, void *context)
 
 void notes_say_unused(struct runtime *runtime)
 {
-	if (runtime->notes)
-		claim_notes_each(runtime->notes, say_one, runtime);
+	if (runtime->effects.notes)
+		claim_notes_each(runtime->effects.notes, say_one, runtime);
 }
 
 int notes_add(struct runtime *runtime, uint64_t seq, struct bytes claim)
@@ -404,9 +404,9 @@ int notes_add(struct runtime *runtime, uint64_t seq, struct bytes claim)
 	Envelope envelope;
 	struct bytes payload;
 
-	if (!runtime->notes || message_read(claim, &envelope, &payload) < 0)
+	if (!runtime->effects.notes || message_read(claim, &envelope, &payload) < 0)
 		return -1;
 	TEXT_COPY(note.run, runtime->run);
 	note.version = envelope.version;
-	return claim_notes_add(runtime->notes, &note);
+	return claim_notes_add(runtime->effects.notes, &note);
 }
