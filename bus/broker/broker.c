@@ -77,18 +77,11 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	broker->clock = clock;
 	broker->out = *out;
 	broker->opened_boot_us = clock_boot_us(clock);
-	broker->ticked_boot_us = broker->opened_boot_us;
-	broker->by_epoch = map_new();
-	broker->by_peer = map_new();
+	broker->sessions = sessions_new(broker->opened_boot_us);
 	broker->idem = idem_new();
 	broker->claims = claims_new();
-	broker->rebuilding = map_new();
-	broker->control_heard = memory_new(sizeof(*broker->control_heard));
-	list_init(&broker->sessions);
 	broker->commit = commit_new();
 	broker->admission = memory_new(sizeof(*broker->admission));
-	list_init(&broker->put_off);
-	list_init(&broker->control);
 	return broker;
 }
 
@@ -180,7 +173,7 @@ void broker_close(struct broker *broker)
 {
 	if (!broker)
 		return;
-	LIST_EACH_SAFE (hook, &broker->sessions)
+	LIST_EACH_SAFE (hook, &broker->sessions->all)
 		session_end(broker, LIST_ENTRY(hook, struct session, hook), PARTING_GOODBYE);
 	put_off_drop(broker);
 	claims_free(broker->claims);
@@ -195,9 +188,7 @@ void broker_close(struct broker *broker)
 	topic_set_clear(&broker->every);
 	erasure_free(broker->erasure);
 	idem_free(broker->idem);
-	map_free(broker->rebuilding);
-	map_free(broker->by_epoch);
-	map_free(broker->by_peer);
+	sessions_free(broker->sessions);
 	latest_close(broker);
 	retain_close(broker);
 	sidelog_close(broker->sidelog);
@@ -205,13 +196,12 @@ void broker_close(struct broker *broker)
 	store_batch_free(broker->batch);
 	store_batch_free(broker->sealed_batch);
 	store_close(broker->store);
-	free(broker->control_heard);
 	free(broker);
 }
 
 void broker_hear_control(struct broker *broker, struct bytes peer, const char *who, struct bytes message)
 {
-	Control *control = broker->control_heard;
+	Control *control = broker->sessions->control_heard;
 
 	assert(!broker->commit
 			->is_committing); /* what is heard here changes memory at once: no answer of that commit may rest on it */
@@ -233,12 +223,13 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 static bool has_staged(const struct broker *broker)
 {
 	return broker->stirred || log_staged(broker->log) > 0 || store_batch_count(broker->batch) > 0 ||
-		!list_empty(&broker->commit->answers) || !list_empty(&broker->control) || !list_empty(&broker->put_off);
+		!list_empty(&broker->commit->answers) || !list_empty(&broker->sessions->control) ||
+		!list_empty(&broker->sessions->put_off);
 }
 
 static bool anything_is_leased(const struct broker *broker)
 {
-	LIST_EACH (hook, &broker->sessions)
+	LIST_EACH (hook, &broker->sessions->all)
 		if (LIST_ENTRY(hook, struct session, hook)->leased_count > 0)
 			return true;
 	return false;
@@ -281,7 +272,7 @@ static int64_t next_wait_us(const struct broker *broker)
 	for (int i = 0; i < broker->topology.peer_count; i++)
 		if (broker->queues[i])
 			wait_us = queue_wait_us(broker, broker->queues[i], wait_us);
-	LIST_EACH (hook, &broker->sessions)
+	LIST_EACH (hook, &broker->sessions->all)
 		wait_us = writer_wait_us(broker, LIST_ENTRY(hook, struct session, hook), wait_us);
 	return wait_us > 0 ? wait_us : 0;
 }
@@ -321,7 +312,7 @@ int64_t broker_tick(struct broker *broker)
 	sessions_expire(broker);
 	tick_queues(broker);
 	tick_grace(broker);
-	LIST_EACH (hook, &broker->sessions)
+	LIST_EACH (hook, &broker->sessions->all)
 		progress_due(broker, LIST_ENTRY(hook, struct session, hook));
 	claims_stir(broker);
 	room_look(broker);

@@ -156,8 +156,8 @@ int broker_seal(struct broker *broker)
 static bool only_verdicts(const struct broker *broker)
 {
 	return broker->commit->verdict_count > 0 && broker->commit->verdict_count == broker->commit->answer_count &&
-		log_staged(broker->log) == 0 && store_batch_count(broker->batch) == 0 && list_empty(&broker->control) &&
-		!broker->stirred;
+		log_staged(broker->log) == 0 && store_batch_count(broker->batch) == 0 &&
+		list_empty(&broker->sessions->control) && !broker->stirred;
 }
 
 int64_t broker_may_wait_us(struct broker *broker)
@@ -184,11 +184,11 @@ static void end_sessions_if_hung(struct broker *broker)
 {
 	int64_t took_us = broker_boot_us(broker) - broker->commit->sealed_boot_us;
 
-	if (took_us < HUNG_US || list_empty(&broker->sessions))
+	if (took_us < HUNG_US || list_empty(&broker->sessions->all))
 		return;
 	log_event(LOG_ERROR, "a commit took %lld s: all sessions begin anew. Is the disk of [paths] state well?",
 		(long long)(took_us / US_PER_S));
-	LIST_EACH_SAFE (hook, &broker->sessions)
+	LIST_EACH_SAFE (hook, &broker->sessions->all)
 		session_end(broker, LIST_ENTRY(hook, struct session, hook), PARTING_AGAIN);
 }
 

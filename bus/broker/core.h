@@ -51,14 +51,8 @@ struct broker {
 	int64_t opened_boot_us;
 	uint64_t opened_head; /* what was there before this start: leases of it may still be held */
 
-	struct list sessions;
-	struct map *by_epoch;
-	struct map *by_peer;     /* routing id -> session */
-	uint64_t sessions_begun; /* this start */
-	bool stirred;            /* something outside a commit happened that may let lanes take more frames */
-	bool graced;             /* the grace period is over */
-	int64_t ticked_boot_us;
-	int64_t mercy_until_us; /* no session is ended for its silence before this */
+	bool stirred;           /* something outside a commit happened that may let lanes take more frames */
+	bool graced;            /* the grace period is over */
 	int64_t leases_look_us; /* when leases are looked at again */
 
 	struct queue **queues;     /* by the peer's index; NULL: it hears nothing */
@@ -66,10 +60,6 @@ struct broker {
 	struct topic_set every;    /* all declared topics */
 	uint64_t *remembered_last; /* by the peer's index: last committed message of a topic that it remembers */
 
-	struct list put_off;    /* frames, see ingress.c */
-	struct map *rebuilding; /* service/instance: its next hello is told to fold anew */
-	Control *control_heard; /* the one that is being heard: 32 kB, cleared for each would be most of a heartbeat */
-	struct list control;    /* struct control_answer: leave with the next commit */
 	/* Each of these parts has an owner: its file or its header holds the struct. */
 	struct claims *claims;       /* queue/claim.h */
 	struct idem *idem;           /* log/idem.h */
@@ -78,6 +68,7 @@ struct broker {
 	struct erasure *erasure;     /* admin/erase.h */
 	struct admission *admission; /* session/refused.h */
 	struct commit *commit;       /* commit.h */
+	struct sessions *sessions;   /* session/session.h */
 	struct room room;
 	struct rate_limit of_dead_letters; /* lines about them */
 	struct sidelog *sidelog;           /* sidelog.h; NULL: none */

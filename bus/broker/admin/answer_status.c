@@ -79,7 +79,7 @@ static json_t *describe_sessions(struct broker *broker)
 {
 	json_t *array = json_array();
 
-	LIST_EACH (hook, &broker->sessions)
+	LIST_EACH (hook, &broker->sessions->all)
 		json_array_append_new(array, describe_session(broker, LIST_ENTRY(hook, struct session, hook)));
 	return array;
 }
@@ -96,7 +96,7 @@ static void describe_gateway(struct bytes name, void *value, void *context)
 	const struct session *found = NULL;
 
 	(void)value;
-	LIST_EACH (hook, &describing->broker->sessions) {
+	LIST_EACH (hook, &describing->broker->sessions->all) {
 		const struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (session->gateway && bytes_equal(bytes_of(session->instance), name))

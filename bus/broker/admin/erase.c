@@ -431,7 +431,7 @@ bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
 /* They say hello with where they stood, and are told. */
 static void end_sessions(struct broker *broker, const struct erasing *erasing)
 {
-	LIST_EACH_SAFE (hook, &broker->sessions) {
+	LIST_EACH_SAFE (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (topic_set_meet(&broker->topology.peers[session->peer].remembers, &erasing->topics))

@@ -54,7 +54,7 @@ static uint64_t needed_from(const struct broker *broker, uint8_t class)
 	for (int i = 0; i < broker->topology.peer_count; i++)
 		if (broker->queues[i] && topic_set_meet(&broker->topology.peers[i].hears, &topics))
 			lower(&limit, broker->queues[i]->floor + 1);
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		const struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (topic_set_meet(&broker->topology.peers[session->peer].remembers, &topics))

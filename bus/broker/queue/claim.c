@@ -52,7 +52,7 @@ struct asking {
 
 static bool gateway_is_drained(const struct broker *broker, struct bytes name)
 {
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		const struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (!session->gateway || !bytes_equal(bytes_of(session->instance), name))

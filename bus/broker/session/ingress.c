@@ -104,7 +104,7 @@ static void put_off(struct broker *broker, const char *who, struct bytes frame)
 
 	TEXT_COPY(later->who, who);
 	buffer_add(&later->frame, frame.data, frame.len);
-	list_append(&broker->put_off, &later->hook);
+	list_append(&broker->sessions->put_off, &later->hook);
 }
 
 static void put_off_free(struct put_off *later)
@@ -150,8 +150,8 @@ static void hear_frame(struct broker *broker, const char *who, struct bytes fram
 
 void hear_put_off(struct broker *broker)
 {
-	while (!broker->commit->is_committing && !list_empty(&broker->put_off)) {
-		struct put_off *later = LIST_ENTRY(broker->put_off.next, struct put_off, hook);
+	while (!broker->commit->is_committing && !list_empty(&broker->sessions->put_off)) {
+		struct put_off *later = LIST_ENTRY(broker->sessions->put_off.next, struct put_off, hook);
 
 		hear_frame(broker, later->who, buffer_bytes(&later->frame));
 		put_off_free(later);
@@ -160,7 +160,7 @@ void hear_put_off(struct broker *broker)
 
 void put_off_drop(struct broker *broker)
 {
-	LIST_EACH_SAFE (hook, &broker->put_off)
+	LIST_EACH_SAFE (hook, &broker->sessions->put_off)
 		put_off_free(LIST_ENTRY(hook, struct put_off, hook));
 }
 

@@ -24,14 +24,38 @@ enum { SILENT_HEARTBEATS = 5, COMMAND_PATIENCE = 10, WRITER_FULL = 1 << 20 };
 static const int64_t GATHER_US = 50 * US_PER_MS;
 enum { GATHER_BYTES = 64 << 10 };
 
+struct sessions *sessions_new(int64_t now_boot_us)
+{
+	struct sessions *sessions = memory_new(sizeof(*sessions));
+
+	sessions->ticked_boot_us = now_boot_us;
+	sessions->by_epoch = map_new();
+	sessions->by_peer = map_new();
+	sessions->rebuilding = map_new();
+	sessions->control_heard = memory_new(sizeof(*sessions->control_heard));
+	list_init(&sessions->all);
+	list_init(&sessions->put_off);
+	list_init(&sessions->control);
+	return sessions;
+}
+
+void sessions_free(struct sessions *sessions)
+{
+	map_free(sessions->rebuilding);
+	map_free(sessions->by_epoch);
+	map_free(sessions->by_peer);
+	free(sessions->control_heard);
+	free(sessions);
+}
+
 struct session *session_by_epoch(const struct broker *broker, uint64_t epoch)
 {
-	return map_get(broker->by_epoch, map_number(&epoch));
+	return map_get(broker->sessions->by_epoch, map_number(&epoch));
 }
 
 struct session *session_by_peer(const struct broker *broker, struct bytes routing)
 {
-	return map_get(broker->by_peer, routing);
+	return map_get(broker->sessions->by_peer, routing);
 }
 
 bool session_is_of(const struct session *session, const char *who)
@@ -121,9 +145,9 @@ void session_end(struct broker *broker, struct session *session, enum parting ho
 {
 	leases_free(broker, session, how);
 	claims_forget(broker, session->epoch);
-	map_remove(broker->by_epoch, map_number(&session->epoch));
+	map_remove(broker->sessions->by_epoch, map_number(&session->epoch));
 	if (session_by_peer(broker, BYTES(session->routing, session->routing_len)) == session)
-		map_remove(broker->by_peer, BYTES(session->routing, session->routing_len));
+		map_remove(broker->sessions->by_peer, BYTES(session->routing, session->routing_len));
 	list_remove(&session->hook);
 	broker->out.close_lane(broker->out.context, session->epoch);
 	newcomer_free(session->newcomer);
@@ -135,10 +159,10 @@ void session_end(struct broker *broker, struct session *session, enum parting ho
 /* When it was we who were away, what they sent meanwhile has not been read yet: nobody is declared dead for a while. */
 static bool has_mercy(struct broker *broker, int64_t now_us, int64_t silent_us)
 {
-	if (now_us - broker->ticked_boot_us > 2 * broker->settings.heartbeat_us)
-		broker->mercy_until_us = now_us + silent_us;
-	broker->ticked_boot_us = now_us;
-	return now_us < broker->mercy_until_us;
+	if (now_us - broker->sessions->ticked_boot_us > 2 * broker->settings.heartbeat_us)
+		broker->sessions->mercy_until_us = now_us + silent_us;
+	broker->sessions->ticked_boot_us = now_us;
+	return now_us < broker->sessions->mercy_until_us;
 }
 
 /* A command holds no letter, claim or spool: nothing waits for the end of its session, and its machine may be busy. */
@@ -153,7 +177,7 @@ void sessions_expire(struct broker *broker)
 	int64_t silent_us = SILENT_HEARTBEATS * broker->settings.heartbeat_us;
 	bool mercy = has_mercy(broker, now_us, silent_us);
 
-	LIST_EACH_SAFE (hook, &broker->sessions) {
+	LIST_EACH_SAFE (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		int64_t allowed_us = is_command(broker, session) ? COMMAND_PATIENCE * silent_us : silent_us;
@@ -200,7 +224,7 @@ void session_say(struct broker *broker, struct session *session, const Down *dow
 
 void sessions_flush_sayers(struct broker *broker)
 {
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (!broker->queues[session->peer])
@@ -210,7 +234,7 @@ void sessions_flush_sayers(struct broker *broker)
 
 void sessions_flush(struct broker *broker)
 {
-	LIST_EACH_SAFE (hook, &broker->sessions) {
+	LIST_EACH_SAFE (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		flush(broker, session);
@@ -246,7 +270,7 @@ void control_later(struct broker *broker, struct bytes peer, const Control *cont
 
 	buffer_add(&answer->peer, peer.data, peer.len);
 	control_encode(control, &answer->message);
-	list_append(&broker->control, &answer->hook);
+	list_append(&broker->sessions->control, &answer->hook);
 }
 
 static void control_answer_free(struct control_answer *answer)
@@ -259,7 +283,7 @@ static void control_answer_free(struct control_answer *answer)
 
 void control_flush(struct broker *broker)
 {
-	LIST_EACH_SAFE (hook, &broker->control) {
+	LIST_EACH_SAFE (hook, &broker->sessions->control) {
 		struct control_answer *answer = LIST_ENTRY(hook, struct control_answer, hook);
 
 		broker->out.control(broker->out.context, buffer_bytes(&answer->peer), buffer_bytes(&answer->message));
@@ -269,7 +293,7 @@ void control_flush(struct broker *broker)
 
 void control_free(struct broker *broker)
 {
-	LIST_EACH_SAFE (hook, &broker->control)
+	LIST_EACH_SAFE (hook, &broker->sessions->control)
 		control_answer_free(LIST_ENTRY(hook, struct control_answer, hook));
 }
 
