@@ -1,4 +1,4 @@
-/* listen_at.c: a TCP socket at an address of this machine */
+/* listen_at.c: a TCP socket at an address of this machine, and the spare descriptor of a server */
 #include "bus/base/listen_at.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * log.h: what a process tells its admin
+ * log.h: what a process tells its admin, on stderr or to systemd's journal
  *
  * Processes log, and the broker's files with them; other libraries return errors. One line per event on stderr, in a form journald and people read:
  *   <4>gateway: refused shop=demo: the signature is wrong

@@ -1,5 +1,5 @@
 /*
- * map.c: a hash map with chains
+ * map.c: a hash map with chains, and a map from numbers in pages
  *
  * Owns:      its entries and their copies of the keys.
  * Promises:  the same calls give the same order of iteration in every run (the simulator's traces rest on it);

@@ -1,5 +1,5 @@
 /*
- * text.c: small certainties about text
+ * text.c: small certainties about text, two hashes, and the nearest of several names
  *
  * Promises:  what is copied is terminated and whole UTF-8; a hash is the same for ever.
  * Fails by:  answering false; die() when the kernel gives no random bytes.

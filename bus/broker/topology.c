@@ -1,5 +1,5 @@
 /*
- * topology.c: topology.conf, read
+ * topology.c: topology.conf, read; sets of topics
  *
  * Promises:  what it returns adds up: every topic that a peer names is declared, no name is too long, nothing is left out.
  * Fails by:  -EINVAL with file, section and what was expected.

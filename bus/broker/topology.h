@@ -1,5 +1,5 @@
 /*
- * topology.h: which topics and queues there are, and who may do what with them
+ * topology.h: which topics and queues there are, who may do what with them, and sets of topics
  *
  * Derived from the services' tables: each service prints its part (`<service> --manifest`), the build puts them together as
  * topology.conf, and the broker reads that. Nothing is declared twice.

@@ -1,5 +1,5 @@
 /*
- * connections.h: what ZeroMQ ends by itself, without a word to the owner of the socket
+ * connections.h: what ZeroMQ ends by itself, without a word to the owner of the socket, and what it would not end: that is cut here
  *
  * Noise instead of a handshake, and messages above a socket's maximum, never become a message: ZeroMQ drops the connection. It tells of
  * connections that began and ended, by descriptor, and of no reason. What can be known from that is known here.

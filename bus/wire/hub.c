@@ -1,5 +1,5 @@
 /*
- * hub.c: the broker's side of the sockets
+ * hub.c: the broker's side of the sockets, and the proof that they refuse a stranger
  *
  * Owns:      the ZeroMQ context and every socket the broker binds.
  * Promises:  marks, linger, sizes and rights are set explicitly; no send ever blocks; lanes are not polled; over TCP there is

@@ -1,5 +1,5 @@
 /*
- * lane.h: the broker's end of the private lanes, one PUSH per session
+ * lane.h: the broker's end of the private lanes, one PUSH per session, and how the broker's sockets are made
  */
 #ifndef WIRE_LANE_H
 #define WIRE_LANE_H

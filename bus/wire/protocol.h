@@ -1,5 +1,5 @@
 /*
- * protocol.h: which versions of what is said on the sockets a program speaks
+ * protocol.h: which versions of what is said on the sockets a program speaks, and the limits of a queue
  *
  * The hello names a range, the welcome the version that the session speaks: the newest of both. Fields that may be left out need no new
  * version; what an older program would take for something else, or must not ignore, does.

@@ -1,5 +1,5 @@
 /*
- * zmq_link.c: a process's sockets
+ * zmq_link.c: a process's sockets, and whether the other end has let them in
  *
  * Owns:      one ZeroMQ context, the ingress, the control socket, the lane of the current session.
  * Promises:  nothing blocks; every mark is set; nothing is queued for a broker that is not there; one thread, as ZeroMQ wants it.

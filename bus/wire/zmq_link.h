@@ -1,5 +1,5 @@
 /*
- * zmq_link.h: the real link of a process to its broker, over ZeroMQ
+ * zmq_link.h: the real link of a process to its broker, over ZeroMQ, and its handshake
  *
  * PUSH to the broker's ingress, PULL from the private lane of the session, DEALER for control; all connect, the broker binds.
  */

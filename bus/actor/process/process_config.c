@@ -1,5 +1,5 @@
 /*
- * process_config.c: a process and its configuration, at the start and when it changes
+ * process_config.c: a process, its arguments and its configuration, at the start and when it changes
  *
  * Promises:  one that is not right is not taken: what ran goes on, and says so in its log, its STATUS and to the broker. One that is
  *            right and says nothing new to this process changes nothing; another is taken by beginning anew in its place.

@@ -1,5 +1,5 @@
 /*
- * effects.c: work in the world, and the claim that fences it
+ * effects.c: work in the world, and the claim that fences it; one effect that a command waits for
  *
  * Owns:      the running effects, each with the delivery it was asked for.
  * Promises:  a driver is told to go at most once, and only when its claim is fresh and was said less than a second ago, the

@@ -1,5 +1,5 @@
 /*
- * state.c: rows in three layers
+ * state.c: rows in three layers, of a process that runs or of its folder
  *
  * Owns:      the store of folded state, what was read from it lately, the rows folded since the last flush, the overlay of
  *            unconfirmed turns.

@@ -1,5 +1,5 @@
 /*
- * drop.c: how the log lets go of what is old: whole frames of one retention class
+ * drop.c: how the log lets go of what is old, whole frames of one retention class, and of what is erased, message by message
  *
  * Owns:      the rows kept/<class> of family meta.
  * Promises:  what was dropped stays dropped: the number a class is kept from is on the disk before a frame of it goes. The columns

@@ -1,5 +1,5 @@
 /*
- * log.c: staging, committing and reading messages
+ * log.c: staging, committing and reading messages; the stored numbers of topics
  *
  * Owns:      the block being staged, the one being committed, the ring of recent blocks, a few blocks read back from the store.
  * Promises:  what is read is committed; numbers are unbroken; log time never goes backwards.

@@ -1,5 +1,5 @@
 /*
- * sidelog.c: the side log, written behind each commit and before anything of it is confirmed
+ * sidelog.c: the side log, judged at the start, written behind each commit and before anything of it is confirmed
  *
  * Owns:      <folder>/stops, and what is put aside beside it: stops.damaged, stops.damaged.2 and so on, of which the first seven are
  *            kept, and the latest: the oldest hold the most that the log has no more; and stops.of-<log>, stops.of-<log>.2 and so on, all kept, which

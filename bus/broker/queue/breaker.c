@@ -1,5 +1,5 @@
 /*
- * breaker.c: when a queue is paused, and when it is tried
+ * breaker.c: when a queue is paused, when it is tried, and what becomes of its letters meanwhile
  *
  * Promises:  messages of one key never pause a queue; what was in flight when it was paused says nothing, unless it went well.
  * Read next: breaker.h

@@ -1,5 +1,5 @@
 /*
- * queue.c: the window of pending letters
+ * queue.c: the window of pending letters, and their chains by key
  *
  * Owns:      letters, the chains that keep a key's letters in order, the list of what is ready, the index of what is delayed.
  * Promises:  of one key, one letter at a time is out of the chain; memory is bounded, however long the backlog.

@@ -1,5 +1,5 @@
 /*
- * session.c: the life of a session after its hello
+ * session.c: the life of a session after its hello, and what goes out on the control socket
  *
  * Owns:      the list of sessions and the two maps to them, their writers.
  * Promises:  a session silent for five heartbeats is dead, and its leases are free at once. A lane that does not take a frame is

@@ -1,5 +1,5 @@
 /*
- * verify_rows.c: idempotency keys and compacted rows against the log they are derived from
+ * verify_rows.c: idempotency keys, compacted rows and the side log against the log they are derived from
  *
  * Promises:  a key that must still be known is, with the number of the message that said it first, and no second message has it;
  *            a compacted row is the message with the highest version, of equals the newest.

@@ -1,5 +1,5 @@
 /*
- * rocks.c: the store on disk: what is done with it while it is open
+ * rocks.c: the store on disk: what is done with it while it is open, the purge included
  *
  * Owns:      the database, and the witness beside it of how far it was synced.
  * Promises:  a commit with `sync` is on the disk when it returns.
