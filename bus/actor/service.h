@@ -35,7 +35,7 @@ struct service {
 	bool unhurried; /* its projections may come in batches, a moment late; before a delivery they are still complete */
 	unsigned
 		layout; /* to be raised when folds write other rows than before: a store of another layout is folded anew */
-	/* Of its queue (bus/wire/queue_limits.h). 0: the usual, which its manifest leaves out. Only a service that hears something has one. */
+	/* Of its queue (bus/wire/protocol.h). 0: the usual, which its manifest leaves out. Only a service that hears something has one. */
 	uint32_t failures_max; /* so many failures make a message a dead letter: 1 to 1000; usually 5 */
 	uint32_t
 		lease_ms; /* so long a message is handed to one process alone, unless it renews: 100 to 86 400 000; usually 30 000 */

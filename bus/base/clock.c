@@ -1,5 +1,10 @@
+/*
+ * clock.c: the two clocks, wall time that does not jump, and a limit of lines per time
+ */
 #include "bus/base/clock.h"
 #include <assert.h>
+#include <math.h>
+#include <stdlib.h>
 #include <time.h>
 
 static int64_t read_us(clockid_t which)
@@ -60,4 +65,102 @@ struct clock clock_virtual(int64_t start_us)
 	return (struct clock){
 		.wall_us = virtual_wall_us, .boot_us = virtual_boot_us, .rate = 1, .virtual_us = start_us
 	};
+}
+
+/*
+ * --- wall time that does not jump ---
+ *
+ * Promises:  what the wall shows is followed in steps of less than a minute, forwards and backwards; of a larger one nothing is seen.
+ */
+
+static const int64_t PARTED_US = 1 * US_PER_MINUTE;
+static const int64_t AT_ONCE_US = 1 * US_PER_S;
+
+/* Of wall time, which may run faster. */
+static int64_t parted_us(const struct monotonic_wall *steady)
+{
+	return (int64_t)((double)PARTED_US * steady->clock->rate);
+}
+
+static int64_t expected_us(const struct monotonic_wall *steady, int64_t boot_us)
+{
+	return steady->shown_us + (int64_t)((double)(boot_us - steady->boot_us) * steady->clock->rate);
+}
+
+static int64_t shown_us(const struct monotonic_wall *steady, int64_t wall_us, int64_t boot_us)
+{
+	int64_t expected = expected_us(steady, boot_us), shown = wall_us - steady->jump_us;
+
+	return llabs(shown - expected) > parted_us(steady) ? expected : shown;
+}
+
+/* Both of one moment: after a stop between the two readings it reads once more. */
+static void read_both(const struct clock *clock, int64_t *ret_wall_us, int64_t *ret_boot_us)
+{
+	do {
+		*ret_boot_us = clock_boot_us(clock);
+		*ret_wall_us = clock_wall_us(clock);
+	} while (clock_boot_us(clock) - *ret_boot_us > AT_ONCE_US);
+}
+
+static void settle(struct monotonic_wall *steady, int64_t wall_us, int64_t boot_us, int64_t shown)
+{
+	steady->jump_us = wall_us - shown;
+	if (llabs(steady->jump_us) <= parted_us(steady))
+		steady->jump_us = 0;
+	steady->shown_us = wall_us - steady->jump_us;
+	steady->boot_us = boot_us;
+}
+
+struct monotonic_wall monotonic_wall_new(const struct clock *clock, int64_t least_us)
+{
+	struct monotonic_wall steady = { .clock = clock };
+	int64_t wall_us, boot_us;
+
+	read_both(clock, &wall_us, &boot_us);
+	settle(&steady, wall_us, boot_us, wall_us < least_us ? least_us : wall_us);
+	return steady;
+}
+
+int64_t monotonic_wall_us(const struct monotonic_wall *steady)
+{
+	int64_t wall_us, boot_us;
+
+	read_both(steady->clock, &wall_us, &boot_us);
+	return shown_us(steady, wall_us, boot_us);
+}
+
+int64_t monotonic_wall_until_us(const struct monotonic_wall *steady, int64_t wall_us)
+{
+	int64_t now_us = monotonic_wall_us(steady);
+	double wait_us = wall_us > now_us ? ceil((double)(wall_us - now_us) / steady->clock->rate) : 0;
+
+	return wait_us < 9e18 ? (int64_t)wait_us : INT64_MAX; /* one that comes early would find nothing due */
+}
+
+void monotonic_wall_look(struct monotonic_wall *steady)
+{
+	int64_t wall_us, boot_us;
+
+	read_both(steady->clock, &wall_us, &boot_us);
+	settle(steady, wall_us, boot_us, shown_us(steady, wall_us, boot_us));
+}
+
+/* --- a limit of lines per time --- */
+
+bool rate_limit_take(struct rate_limit *allowance, int64_t now_us, int64_t every_us, int burst)
+{
+	if (allowance->spent_us < now_us)
+		allowance->spent_us = now_us;
+	if (allowance->spent_us - now_us > every_us * (burst - 1)) {
+		allowance->left_out++;
+		return false;
+	}
+	allowance->spent_us += every_us;
+	return true;
+}
+
+void rate_limit_give_back(struct rate_limit *allowance, int64_t every_us)
+{
+	allowance->spent_us -= every_us;
 }

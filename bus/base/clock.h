@@ -1,5 +1,5 @@
 /*
- * clock.h: what time it is, and how long it has been
+ * clock.h: what time it is, and how long it has been; wall time that does not jump; a limit of lines per time
  *
  * Two questions, two clocks. *Wall* time (microseconds since 1970, UTC) is what decisions, logs and shoppers see; it may be
  * set, and a demo runs it faster. *Boot* time never jumps, counts while the machine sleeps and measures leases, heartbeats
@@ -8,6 +8,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define US_PER_MS INT64_C(1000)
@@ -39,5 +40,41 @@ static inline int64_t clock_boot_us(const struct clock *clock)
 {
 	return clock->boot_us(clock);
 }
+
+/*
+ * Wall time that does not jump
+ *
+ * It is the wall's time for as long as wall and boot time go together. When they part by more than a minute from one look to the
+ * next, somebody has set the clock, or something has broken it: from then on it goes on from where it was, as boot time does, until
+ * the wall agrees again. Whether the clock is right now is for a person to say, by starting the process anew.
+ */
+
+struct monotonic_wall {
+	const struct clock *clock;
+	int64_t shown_us, boot_us; /* at the last look */
+	int64_t jump_us;           /* the wall is ahead of it by so much, or behind; 0: they agree */
+};
+
+/* At the wall's time; or at `least_us`, when the wall is behind that by more than a minute. */
+struct monotonic_wall monotonic_wall_new(const struct clock *clock, int64_t least_us);
+int64_t monotonic_wall_us(const struct monotonic_wall *steady);
+/* How long to wait, in boot microseconds, until it is `wall_us`; 0 if it has come. */
+int64_t monotonic_wall_until_us(const struct monotonic_wall *steady, int64_t wall_us);
+void monotonic_wall_look(struct monotonic_wall *steady); /* often: a jump is what happens between two looks */
+
+/*
+ * How many lines may be told, so that a flood of events is no flood of lines
+ *
+ * `burst` at once, and one more each `every_us`. A zeroed one is full.
+ */
+
+struct rate_limit {
+	int64_t spent_us;  /* of boot time: when the last line that was taken will have been paid for */
+	uint64_t left_out; /* since one was taken */
+};
+
+/* Takes one line; false: none is left, which is counted. `now_us` is boot time. */
+bool rate_limit_take(struct rate_limit *allowance, int64_t now_us, int64_t every_us, int burst);
+void rate_limit_give_back(struct rate_limit *allowance, int64_t every_us); /* there was nothing to tell after all */
 
 #endif

@@ -11,7 +11,6 @@
 #include "bus/base/config_values.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
-#include "bus/base/nearest.h"
 #include "bus/base/text.h"
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
-/* listen_at.c: a TCP socket at an address of this machine */
+/* listen_at.c: a TCP socket at an address of this machine, and the spare descriptor of a server */
 #include "bus/base/listen_at.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,4 +34,20 @@ int listen_at(const char *host, const char *port, int backlog)
 	fd = listen_to(address, backlog);
 	freeaddrinfo(address);
 	return fd;
+}
+
+void spare_keep(struct spare *spare)
+{
+	if (spare->fd < 0)
+		spare->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+bool spare_lend(struct spare *spare)
+{
+	spare_keep(spare);
+	if (spare->fd < 0)
+		return false;
+	close(spare->fd);
+	spare->fd = -1;
+	return true;
 }

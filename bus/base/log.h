@@ -1,5 +1,5 @@
 /*
- * log.h: what a process tells its admin
+ * log.h: what a process tells its admin, on stderr or to systemd's journal
  *
  * Processes log, and the broker's files with them; other libraries return errors. One line per event on stderr, in a form journald and people read:
  *   <4>gateway: refused shop=demo: the signature is wrong
@@ -12,6 +12,7 @@
 #define BASE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdnoreturn.h>
 
@@ -65,5 +66,31 @@ void log_configure(const struct config *config, const char *process);
 #define LOG_EVENT_DECLARE(name, id, title) extern const char event_##name[];
 #define LOG_EVENT_DEFINE(name, id, title) const char event_##name[] = id;
 BUS_EVENTS(LOG_EVENT_DECLARE)
+
+/*
+ * What to do about the state of a service that has to be folded anew, for the texts of several errors. `where` names the folder. Nothing is deleted: a restore learns from these files what was mailed; and the folders among them are no
+ * folded state: what lies in a spool, or was put aside, is nowhere else.
+ */
+#define FOLDED_ANEW(where) "move the files in " where " away, not the folders"
+
+/*
+ * An event with fields, to systemd's journal
+ *
+ * Its native protocol, which is documented and stable (systemd.io/JOURNAL_NATIVE_PROTOCOL): one datagram of NAME=value lines. libsystemd would
+ * do it too; it brings five libraries and 0.7 MB into each of a dozen processes, so as notify.h does, we say these lines ourselves.
+ */
+
+#define JOURNAL_SOCKET "/run/systemd/journal/socket"
+
+/* Is what is written to stderr read by the journal itself? JOURNAL_STREAM says so, if it is still that stderr (sd_journal_stream_fd(3)). */
+bool journal_reads_stderr(void);
+
+struct journal_field {
+	const char *name, *value; /* one line, without control characters; NULL or "": left out */
+};
+
+int journal_open(void); /* a socket to say it on, for good; -errno */
+/* Never waits: -EAGAIN when the journal does not keep up, and any other -errno when it is not there. */
+int journal_send(int fd, const char *socket_path, const struct journal_field *fields, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * map.h: a hash map from bytes to a pointer, or from a number to a pointer
+ * map.h: a hash map from bytes to a pointer, or from a number to a pointer; u64map is for numbers that lie close together
  *
  * Keys are copied; values are borrowed. Order of iteration is that of insertion into buckets, not of keys (sorted_map.h sorts).
  */
@@ -7,6 +7,8 @@
 #define BASE_MAP_H
 
 #include "bus/base/bytes.h"
+#include <stddef.h>
+#include <stdint.h>
 
 struct map;
 
@@ -24,5 +26,20 @@ static inline struct bytes map_number(const uint64_t *number)
 {
 	return BYTES(number, sizeof(*number));
 }
+
+/*
+ * From a number to a pointer, for numbers that lie close together
+ *
+ * As a map (map.h), but neighbours lie beside each other: one page of 256 after the other instead of an entry each.
+ */
+
+struct u64map;
+
+struct u64map *u64map_new(void);
+void u64map_free(struct u64map *numbered);                               /* takes NULL; values are not touched */
+void *u64map_get(struct u64map *numbered, uint64_t number);              /* NULL: none */
+void *u64map_put(struct u64map *numbered, uint64_t number, void *value); /* not NULL; what was there before, or NULL */
+void *u64map_remove(struct u64map *numbered, uint64_t number);           /* what was removed, or NULL */
+size_t u64map_count(const struct u64map *numbered);
 
 #endif

@@ -4,7 +4,7 @@
  * Owns:      the process that judges it, and the sockets that a supervisor handed over.
  * Promises:  waits for nobody: a judge that does not come to its end is ended.
  * Fails by:  saying why the configuration is not taken; then what ran goes on.
- * Read next: bus/actor/process/process_config.c and bus/broker/reconfigure.c (who ask, and what becomes of it), config.c
+ * Read next: bus/actor/process/process_config.c and bus/broker/main.c (who ask, and what becomes of it), config.c
  */
 #include "bus/base/reload.h"
 #include "bus/base/cleanup.h"

@@ -8,10 +8,10 @@
  */
 #include "bus/base/sources.h"
 #include "bus/base/clock.h"
-#include "bus/base/keyed_hash.h"
 #include "bus/base/list.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
+#include "bus/base/text.h"
 #include <arpa/inet.h>
 #include <assert.h>
 #include <netinet/in.h>

@@ -1,13 +1,16 @@
 /*
- * text.c: small certainties about text
+ * text.c: small certainties about text, two hashes, and the nearest of several names
  *
  * Promises:  what is copied is terminated and whole UTF-8; a hash is the same for ever.
  * Fails by:  answering false; die() when the kernel gives no random bytes.
  */
 #include "bus/base/text.h"
 #include "bus/base/log.h"
+#include <endian.h>
 #include <errno.h>
 #include <libdeflate.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/random.h>
 
 static bool is_continuation(uint8_t byte)
@@ -214,4 +217,116 @@ void text_random_name(char to[33])
 	if (got != (ssize_t)sizeof(bits))
 		die("the kernel gives no random numbers (getrandom: %s)", strerror(errno));
 	text_hex(bits, sizeof(bits), to);
+}
+
+struct hash_key hash_key_new(void)
+{
+	struct hash_key key;
+
+	if (getrandom(&key, sizeof(key), 0) != (ssize_t)sizeof(key))
+		die("the kernel gives no random bytes: %s", strerror(errno));
+	return key;
+}
+
+static uint64_t turn_left(uint64_t word, int bits)
+{
+	return word << bits | word >> (64 - bits);
+}
+
+static void mix(uint64_t v[4], int rounds)
+{
+	for (; rounds > 0; rounds--) {
+		v[0] += v[1];
+		v[2] += v[3];
+		v[1] = turn_left(v[1], 13) ^ v[0];
+		v[3] = turn_left(v[3], 16) ^ v[2];
+		v[0] = turn_left(v[0], 32);
+		v[2] += v[1];
+		v[0] += v[3];
+		v[1] = turn_left(v[1], 17) ^ v[2];
+		v[3] = turn_left(v[3], 21) ^ v[0];
+		v[2] = turn_left(v[2], 32);
+	}
+}
+
+static void take_in(uint64_t v[4], uint64_t word)
+{
+	v[3] ^= word;
+	mix(v, 2);
+	v[0] ^= word;
+}
+
+uint64_t keyed_hash(const struct hash_key *key, struct bytes bytes)
+{
+	uint64_t v[4] = { key->words[0] ^ UINT64_C(0x736f6d6570736575), key->words[1] ^ UINT64_C(0x646f72616e646f6d),
+		key->words[0] ^ UINT64_C(0x6c7967656e657261), key->words[1] ^ UINT64_C(0x7465646279746573) };
+	const uint8_t *in = bytes.data;
+	size_t left = bytes.len;
+	uint64_t word;
+
+	for (; left >= sizeof(word); left -= sizeof(word), in += sizeof(word)) {
+		memcpy(&word, in, sizeof(word));
+		take_in(v, le64toh(word));
+	}
+	word = (uint64_t)bytes.len << 56;
+	for (size_t i = 0; i < left; i++)
+		word |= (uint64_t)in[i] << 8 * i;
+	take_in(v, word);
+	v[2] ^= 0xff;
+	mix(v, 4);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/*
+ * Which known name is nearest to a mistyped one
+ *
+ * Slips are letters that are missing, too many, wrong, or swapped with their neighbour (optimal string alignment distance).
+ */
+
+enum { LEN_MOST = 60, SLIPS_MOST = 3 };
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static int slips_between(const char *a, const char *b)
+{
+	int rows[3][LEN_MOST + 1] = { { 0 } }; /* of the last letters of a: two before, one before, this one */
+	int a_len = (int)strlen(a), b_len = (int)strlen(b);
+
+	for (int j = 0; j <= b_len; j++)
+		rows[0][j] = j;
+	for (int i = 1; i <= a_len; i++) {
+		int *row = rows[i % 3];
+		const int *before = rows[(i + 2) % 3], *two_before = rows[(i + 1) % 3];
+
+		row[0] = i;
+		for (int j = 1; j <= b_len; j++) {
+			row[j] = least(before[j - 1] + (a[i - 1] != b[j - 1]), least(before[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = least(row[j], two_before[j - 2] + 1);
+		}
+	}
+	return rows[a_len % 3][b_len];
+}
+
+struct nearest nearest_begin(const char *typed)
+{
+	int bearable = (int)strlen(typed) / 2;
+
+	return (struct nearest){ .typed = typed, .slips = (bearable < SLIPS_MOST ? bearable : SLIPS_MOST) + 1 };
+}
+
+void nearest_try(struct nearest *nearest, const char *name)
+{
+	int slips;
+
+	if (strlen(nearest->typed) > LEN_MOST || strlen(name) > LEN_MOST)
+		return;
+	slips = slips_between(nearest->typed, name);
+	if (slips < nearest->slips) {
+		nearest->slips = slips;
+		nearest->name = name;
+	}
 }

@@ -1,5 +1,5 @@
 /*
- * text.h: small certainties about text
+ * text.h: small certainties about text, a hash that strangers cannot make collide, and the nearest of several names
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -27,5 +27,27 @@ bool text_unhex(const char *text, void *to, size_t len); /* false: not 2 * len h
 uint64_t text_hash(struct bytes bytes);                  /* 64 bit, not cryptographic, stable for ever (it is stored) */
 uint32_t text_crc(struct bytes bytes);                   /* CRC-32, as zlib's */
 void text_random_name(char to[33]);                      /* 128 bits from getrandom(2), hex */
+
+/*
+ * A hash of bytes that strangers choose, which they cannot make collide
+ *
+ * SipHash-2-4 (Aumasson and Bernstein, 2012). text_hash is for names of our own: anybody can compute which bytes share its value.
+ */
+
+struct hash_key {
+	uint64_t words[2];
+};
+
+struct hash_key hash_key_new(void); /* random; die()s where the kernel gives no random bytes */
+uint64_t keyed_hash(const struct hash_key *key, struct bytes bytes);
+
+/* Which of the names that there are somebody may have meant. */
+struct nearest {
+	const char *typed, *name; /* name: the one that is nearest so far; NULL: none is near */
+	int slips;
+};
+
+struct nearest nearest_begin(const char *typed); /* borrowed */
+void nearest_try(struct nearest *nearest, const char *name);
 
 #endif

@@ -13,8 +13,8 @@
  */
 #include "bus/broker/accept.h"
 #include "bus/base/list.h"
+#include "bus/base/listen_at.h"
 #include "bus/base/memory.h"
-#include "bus/base/spare.h"
 #include "bus/base/text.h"
 #include <errno.h>
 #include <linux/tcp.h> /* the C library's own lacks tcpi_bytes_acked */

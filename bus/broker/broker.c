@@ -9,8 +9,15 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/admin/erase.h"
+#include "bus/broker/commit.h"
+#include "bus/broker/log/idem.h"
+#include "bus/broker/log/latest.h"
+#include "bus/broker/log/retain.h"
 #include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/claim.h"
 #include "bus/broker/queue/feed.h"
+#include "bus/broker/queue/queue.h"
+#include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 #include <assert.h>
 #include <errno.h>
@@ -65,25 +72,16 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	broker->topology = *topology;
 	broker->queues = memory_new((size_t)topology->peer_count * sizeof(struct queue *));
 	broker->remembered_last = memory_new((size_t)topology->peer_count * sizeof(uint64_t));
-	broker->erased_before = memory_new((size_t)topology->topic_count * sizeof(uint64_t));
+	broker->erasure = erasure_new(topology->topic_count);
 	broker->settings = *settings;
 	broker->clock = clock;
 	broker->out = *out;
 	broker->opened_boot_us = clock_boot_us(clock);
-	broker->ticked_boot_us = broker->opened_boot_us;
-	broker->by_epoch = map_new();
-	broker->by_peer = map_new();
-	broker->idem_staged = map_new();
-	broker->gateways = map_new();
-	broker->rebuilding = map_new();
-	broker->control_heard = memory_new(sizeof(*broker->control_heard));
-	list_init(&broker->sessions);
-	list_init(&broker->answers);
-	list_init(&broker->sealed_answers);
-	list_init(&broker->put_off);
-	list_init(&broker->parked);
-	list_init(&broker->held);
-	list_init(&broker->control);
+	broker->sessions = sessions_new(broker->opened_boot_us);
+	broker->idem = idem_new();
+	broker->claims = claims_new();
+	broker->commit = commit_new();
+	broker->admission = memory_new(sizeof(*broker->admission));
 	return broker;
 }
 
@@ -171,55 +169,42 @@ int broker_open(struct store **store, const struct topology *topology, const str
 	return 0;
 }
 
-static void free_value(struct bytes key, void *value, void *context)
-{
-	(void)key;
-	(void)context;
-	free(value);
-}
-
 void broker_close(struct broker *broker)
 {
 	if (!broker)
 		return;
-	LIST_EACH_SAFE (hook, &broker->sessions)
+	LIST_EACH_SAFE (hook, &broker->sessions->all)
 		session_end(broker, LIST_ENTRY(hook, struct session, hook), PARTING_GOODBYE);
-	list_move_all(&broker->answers, &broker->sealed_answers);
-	LIST_EACH_SAFE (hook, &broker->answers)
-		answer_free(LIST_ENTRY(hook, struct answer, hook));
 	put_off_drop(broker);
-	claims_free(broker);
+	claims_free(broker->claims);
+	commit_free(broker->commit);
+	free(broker->admission);
 	control_free(broker);
 	for (int i = 0; i < broker->topology.peer_count; i++)
 		queue_free(broker->queues[i]);
 	free(broker->queues);
 	free(broker->remembered_last);
-	free(broker->erased_before);
 	topic_set_clear(&broker->heard);
 	topic_set_clear(&broker->every);
-	erasing_free(broker->erasing);
-	map_each(broker->idem_staged, free_value, NULL);
-	map_free(broker->idem_staged);
-	map_free(broker->gateways);
-	map_free(broker->rebuilding);
-	map_free(broker->by_epoch);
-	map_free(broker->by_peer);
-	buffer_free(&broker->sweep_at);
-	buffer_free(&broker->latest_sweep_at);
+	erasure_free(broker->erasure);
+	idem_free(broker->idem);
+	sessions_free(broker->sessions);
+	latest_close(broker);
+	retain_close(broker);
 	sidelog_close(broker->sidelog);
 	log_free(broker->log);
 	store_batch_free(broker->batch);
 	store_batch_free(broker->sealed_batch);
 	store_close(broker->store);
-	free(broker->control_heard);
 	free(broker);
 }
 
 void broker_hear_control(struct broker *broker, struct bytes peer, const char *who, struct bytes message)
 {
-	Control *control = broker->control_heard;
+	Control *control = broker->sessions->control_heard;
 
-	assert(!broker->is_committing); /* what is heard here changes memory at once: no answer of that commit may rest on it */
+	assert(!broker->commit
+			->is_committing); /* what is heard here changes memory at once: no answer of that commit may rest on it */
 	hear_put_off(broker);
 	if (control_decode(message, control) < 0)
 		refused(broker, REFUSED_CONTROL, who, NULL, "its %zu bytes are none that this version knows",
@@ -238,12 +223,13 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 static bool has_staged(const struct broker *broker)
 {
 	return broker->stirred || log_staged(broker->log) > 0 || store_batch_count(broker->batch) > 0 ||
-		!list_empty(&broker->answers) || !list_empty(&broker->control) || !list_empty(&broker->put_off);
+		!list_empty(&broker->commit->answers) || !list_empty(&broker->sessions->control) ||
+		!list_empty(&broker->sessions->put_off);
 }
 
 static bool anything_is_leased(const struct broker *broker)
 {
-	LIST_EACH (hook, &broker->sessions)
+	LIST_EACH (hook, &broker->sessions->all)
 		if (LIST_ENTRY(hook, struct session, hook)->leased_count > 0)
 			return true;
 	return false;
@@ -286,7 +272,7 @@ static int64_t next_wait_us(const struct broker *broker)
 	for (int i = 0; i < broker->topology.peer_count; i++)
 		if (broker->queues[i])
 			wait_us = queue_wait_us(broker, broker->queues[i], wait_us);
-	LIST_EACH (hook, &broker->sessions)
+	LIST_EACH (hook, &broker->sessions->all)
 		wait_us = writer_wait_us(broker, LIST_ENTRY(hook, struct session, hook), wait_us);
 	return wait_us > 0 ? wait_us : 0;
 }
@@ -326,7 +312,7 @@ int64_t broker_tick(struct broker *broker)
 	sessions_expire(broker);
 	tick_queues(broker);
 	tick_grace(broker);
-	LIST_EACH (hook, &broker->sessions)
+	LIST_EACH (hook, &broker->sessions->all)
 		progress_due(broker, LIST_ENTRY(hook, struct session, hook));
 	claims_stir(broker);
 	room_look(broker);

@@ -5,7 +5,7 @@
  * Promises:  a clock that is set while the broker runs moves nothing in the log: no window ends, no letter comes early or a year
  *            late. One that is behind the log at the start does not stop the log's time. After one that is more than a day ahead of
  *            it, nothing is dropped by its age for a day, so that somebody can set the clock right.
- * Read next: bus/base/monotonic_wall.h, idem.c, retain.c
+ * Read next: bus/base/clock.h, idem.c, retain.c
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"

@@ -10,8 +10,12 @@
  *            and exits. Whether that last batch is on the disk is unknown: its sayers repeat it.
  * Read next: committer.c, log.c, sidelog.c
  */
+#include "bus/broker/commit.h"
 #include "bus/base/log.h"
+#include "bus/broker/log/idem.h"
+#include "bus/broker/log/latest.h"
 #include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/claim.h"
 #include "bus/broker/queue/queue.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
@@ -30,6 +34,23 @@ static const int64_t HUNG_US = 5 * US_PER_S;
 
 /* So long verdicts wait for company: at a thousand messages a second the next has come by then. */
 static const int64_t COMPANY_US = 1 * US_PER_MS;
+
+struct commit *commit_new(void)
+{
+	struct commit *commit = memory_new(sizeof(*commit));
+
+	list_init(&commit->answers);
+	list_init(&commit->sealed_answers);
+	return commit;
+}
+
+void commit_free(struct commit *commit)
+{
+	list_move_all(&commit->answers, &commit->sealed_answers);
+	LIST_EACH_SAFE (hook, &commit->answers)
+		answer_free(LIST_ENTRY(hook, struct answer, hook));
+	free(commit);
+}
 
 static void show_taps(struct broker *broker, uint64_t from)
 {
@@ -54,7 +75,7 @@ static void notice_committed(struct broker *broker, uint64_t from)
 	}
 	if (broker->out.tap)
 		show_taps(broker, from);
-	broker->committed += log_head(broker->log) + 1 - from;
+	broker->commit->messages += log_head(broker->log) + 1 - from;
 }
 
 int commit_failed(struct broker *broker, int error)
@@ -70,13 +91,12 @@ int commit_failed(struct broker *broker, int error)
 /* A claim's answer leaves only while no gateway can hold a stop that was not seen; else it is held. */
 static void let_out_answers(struct broker *broker)
 {
-	LIST_EACH_SAFE (hook, &broker->sealed_answers) {
+	LIST_EACH_SAFE (hook, &broker->commit->sealed_answers) {
 		struct answer *answer = LIST_ENTRY(hook, struct answer, hook);
 		struct session *session = session_by_epoch(broker, answer->epoch);
 
 		if (answer->claim) {
-			list_remove(&answer->hook);
-			list_append(&broker->held, &answer->hook);
+			claim_hold(broker, answer);
 			continue;
 		}
 		if (session)
@@ -123,34 +143,34 @@ int broker_seal(struct broker *broker)
 	log_seal(broker->log, batch, broker_wall_us(broker));
 	broker->batch = broker->sealed_batch;
 	broker->sealed_batch = batch;
-	list_move_all(&broker->sealed_answers, &broker->answers);
-	broker->sealed_count = broker->answer_count;
-	broker->answer_count = 0;
-	broker->verdict_count = 0;
-	broker->is_committing = true;
-	broker->sealed_boot_us = broker_boot_us(broker);
+	list_move_all(&broker->commit->sealed_answers, &broker->commit->answers);
+	broker->commit->sealed_count = broker->commit->answer_count;
+	broker->commit->answer_count = 0;
+	broker->commit->verdict_count = 0;
+	broker->commit->is_committing = true;
+	broker->commit->sealed_boot_us = broker_boot_us(broker);
 	return 0;
 }
 
 /* Verdicts without facts, and nothing else. */
 static bool only_verdicts(const struct broker *broker)
 {
-	return broker->verdict_count > 0 && broker->verdict_count == broker->answer_count &&
-		log_staged(broker->log) == 0 && store_batch_count(broker->batch) == 0 && list_empty(&broker->control) &&
-		!broker->stirred;
+	return broker->commit->verdict_count > 0 && broker->commit->verdict_count == broker->commit->answer_count &&
+		log_staged(broker->log) == 0 && store_batch_count(broker->batch) == 0 &&
+		list_empty(&broker->sessions->control) && !broker->stirred;
 }
 
 int64_t broker_may_wait_us(struct broker *broker)
 {
-	int64_t left_us = broker->let_out_boot_us + COMPANY_US - broker_boot_us(broker);
+	int64_t left_us = broker->commit->let_out_boot_us + COMPANY_US - broker_boot_us(broker);
 
 	hear_put_off(broker);
-	return broker->is_streaming && left_us > 0 && only_verdicts(broker) ? left_us : 0;
+	return broker->commit->is_streaming && left_us > 0 && only_verdicts(broker) ? left_us : 0;
 }
 
 bool broker_may_hear_on(const struct broker *broker)
 {
-	return broker->sealed_count >= WORTH_ANOTHER_THREAD && store_batch_count(broker->sealed_batch) > 0;
+	return broker->commit->sealed_count >= WORTH_ANOTHER_THREAD && store_batch_count(broker->sealed_batch) > 0;
 }
 
 int broker_write(struct broker *broker)
@@ -162,13 +182,13 @@ int broker_write(struct broker *broker)
 
 static void end_sessions_if_hung(struct broker *broker)
 {
-	int64_t took_us = broker_boot_us(broker) - broker->sealed_boot_us;
+	int64_t took_us = broker_boot_us(broker) - broker->commit->sealed_boot_us;
 
-	if (took_us < HUNG_US || list_empty(&broker->sessions))
+	if (took_us < HUNG_US || list_empty(&broker->sessions->all))
 		return;
 	log_event(LOG_ERROR, "a commit took %lld s: all sessions begin anew. Is the disk of [paths] state well?",
 		(long long)(took_us / US_PER_S));
-	LIST_EACH_SAFE (hook, &broker->sessions)
+	LIST_EACH_SAFE (hook, &broker->sessions->all)
 		session_end(broker, LIST_ENTRY(hook, struct session, hook), PARTING_AGAIN);
 }
 
@@ -179,14 +199,14 @@ int broker_let_out(struct broker *broker, int written)
 
 	if (r < 0)
 		return r;
-	broker->is_committing = false;
-	broker->commits++;
+	broker->commit->is_committing = false;
+	broker->commit->over++;
 	log_committed(broker->log);
 	r = sidelog_follow(broker, from);
 	if (r < 0)
 		return r;
-	broker->is_streaming = log_head(broker->log) >= from;
-	broker->let_out_boot_us = broker_boot_us(broker);
+	broker->commit->is_streaming = log_head(broker->log) >= from;
+	broker->commit->let_out_boot_us = broker_boot_us(broker);
 	idem_committed(broker);
 	dead_committed(broker);
 	notice_committed(broker, from);

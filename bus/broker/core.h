@@ -10,62 +10,25 @@
 #ifndef BROKER_CORE_H
 #define BROKER_CORE_H
 
+#include "bus/base/clock.h"
 #include "bus/base/list.h"
 #include "bus/base/map.h"
-#include "bus/base/monotonic_wall.h"
-#include "bus/base/rate_limit.h"
 #include "bus/broker/broker.h"
 #include "bus/broker/log/log.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/message.h"
 #include "bus/wire/registry.h"
 
+struct answer;
 struct queue;
 struct session;
 struct sidelog;
-
-/* The kinds of bad input. It is refused, counted, and shown by "status". */
-enum refused {
-	REFUSED_FRAME,   /* garbled, truncated, too big */
-	REFUSED_EPOCH,   /* of no live session */
-	REFUSED_NUMBER,  /* out of order */
-	REFUSED_ITEM,    /* an item that makes no sense */
-	REFUSED_MESSAGE, /* an envelope that does not add up */
-	REFUSED_TOPIC,   /* unknown, or nobody hears it */
-	REFUSED_RIGHT,   /* this peer may not say it */
-	REFUSED_RECEIPT, /* stale */
-	REFUSED_CONTROL, /* garbled control message */
-	REFUSED_HELLO,
-	REFUSED_QUESTION,
-	REFUSED_ROOM,       /* the disk is filling up */
-	REFUSED_CONNECTION, /* a connection to a socket, or a message that does not belong on that socket */
-	REFUSED_COUNT
-};
-
-/* The senders of one kind of bad input that were logged in the current interval (refused.c). */
-enum { SENDERS_TOLD = 8 };
-struct telling {
-	int64_t from_us;
-	uint32_t lines;
-	uint64_t senders[SENDERS_TOLD];
-};
 
 /* Free space on the log's disk (room.c). */
 struct room {
 	bool is_short;
 	uint64_t free_bytes, headroom_bytes;
 	int64_t looked_boot_us;
-};
-
-/* What leaves with the next commit. */
-struct answer {
-	struct list hook;
-	uint64_t epoch, request, seq;
-	uint32_t further; /* requests that follow this one, and are answered alike */
-	ConfirmKind kind;
-	bool claim; /* checked once more when it leaves (commit.c) */
-	bool poisoned;
-	char *reason; /* NULL: none */
 };
 
 struct broker {
@@ -83,21 +46,13 @@ struct broker {
 	struct log *log;
 	struct store_batch *batch;        /* what the next commit writes beside the log's frames */
 	struct store_batch *sealed_batch; /* what this one writes */
-	bool is_committing;               /* from when it is sealed until it is over */
-	int64_t sealed_boot_us;
-	int broken;    /* the log cannot be trusted: the next commit says so ... */
-	char why[512]; /* ... in these words */
+	int broken;                       /* the log cannot be trusted: the next commit says so ... */
+	char why[512];                    /* ... in these words */
 	int64_t opened_boot_us;
 	uint64_t opened_head; /* what was there before this start: leases of it may still be held */
 
-	struct list sessions;
-	struct map *by_epoch;
-	struct map *by_peer;     /* routing id -> session */
-	uint64_t sessions_begun; /* this start */
-	bool stirred;            /* something outside a commit happened that may let lanes take more frames */
-	bool graced;             /* the grace period is over */
-	int64_t ticked_boot_us;
-	int64_t mercy_until_us; /* no session is ended for its silence before this */
+	bool stirred;           /* something outside a commit happened that may let lanes take more frames */
+	bool graced;            /* the grace period is over */
 	int64_t leases_look_us; /* when leases are looked at again */
 
 	struct queue **queues;     /* by the peer's index; NULL: it hears nothing */
@@ -105,45 +60,18 @@ struct broker {
 	struct topic_set every;    /* all declared topics */
 	uint64_t *remembered_last; /* by the peer's index: last committed message of a topic that it remembers */
 
-	struct list answers;        /* struct answer: leave with the next commit */
-	struct list sealed_answers; /* with this one */
-	uint32_t answer_count, sealed_count;
-	uint32_t verdict_count;  /* of the answers */
-	bool is_streaming;       /* the last commit held messages: more are likely ... */
-	int64_t let_out_boot_us; /* ... and when it was over */
-	struct list put_off;     /* frames, see ingress.c */
-	struct map *idem_staged; /* key -> number, said but not committed yet */
-	struct list parked;      /* struct parked_claim */
-	struct list held;        /* struct answer: claims that are committed and wait for the gateways again */
-	bool claims_held;        /* since the log got another identity */
-	struct map *rebuilding;  /* service/instance: its next hello is told to fold anew */
-	struct map *gateways;    /* name -> struct gateway: every one that ever said hello */
-	Control *control_heard;  /* the one that is being heard: 32 kB, cleared for each would be most of a heartbeat */
-	struct list control;     /* struct control_answer: leave with the next commit */
-	uint64_t folded;         /* `latest` stands here ... */
-	uint64_t folded_written; /* ... and this is what is written of it */
-	int64_t folded_boot_us;  /* when it was last looked at */
-	int64_t sweep_boot_us;   /* when old idempotency keys are looked for again, and from where on */
-	struct buffer sweep_at;
-	int64_t retain_due_us;      /* log time of the next look at what may go */
-	uint64_t retain_said;       /* the message that says what goes next; 0: none */
-	Forgotten forgotten;        /* as last said */
-	Forgotten latest_forgotten; /* as said up to where `latest` stands */
-	int64_t latest_swept_boot_us;
-	bool latest_sweeping;
-	struct buffer latest_sweep_at;
+	/* Each of these parts has an owner: its file or its header holds the struct. */
+	struct claims *claims;       /* queue/claim.h */
+	struct idem *idem;           /* log/idem.h */
+	struct latest *latest;       /* log/latest.h */
+	struct retention *retention; /* log/retain.h */
+	struct erasure *erasure;     /* admin/erase.h */
+	struct admission *admission; /* session/refused.h */
+	struct commit *commit;       /* commit.h */
+	struct sessions *sessions;   /* session/session.h */
 	struct room room;
-	struct broker_connections connections; /* as last noted */
-	int64_t turned_away_us; /* when one was turned away last, log time; 0: none since the start ... */
-	char turned_away[256];  /* ... whose, and why */
-	uint64_t refused[REFUSED_COUNT];
-	struct telling telling[REFUSED_COUNT];
 	struct rate_limit of_dead_letters; /* lines about them */
-	uint64_t committed;                /* messages, this start */
-	uint64_t commits;                  /* that are over, this start */
 	struct sidelog *sidelog;           /* sidelog.h; NULL: none */
-	struct erasing *erasing;           /* erase.h; NULL: none since the start */
-	uint64_t *erased_before; /* by topic: stores that stopped before it may hold what was erased of the topic */
 };
 
 static inline int64_t broker_wall_us(const struct broker *broker)
@@ -156,10 +84,6 @@ static inline int64_t broker_boot_us(const struct broker *broker)
 	return clock_boot_us(broker->clock);
 }
 
-/* refused.c: counts bad input and logs its sender and the reason, not too often. `who`: as the gate names it. `session` NULL: there is none. */
-void refused(struct broker *broker, enum refused what, const char *who, const struct session *session,
-	const char *format, ...) __attribute__((format(printf, 5, 6)));
-
 /* stage.c: makes a message that passed every check part of the next commit. Returns its number. */
 uint64_t stage_message(
 	struct broker *broker, int topic, const Envelope *envelope, const char *said_by, struct bytes message);
@@ -167,18 +91,12 @@ uint64_t key_hash(const Envelope *envelope);
 /* Reads and judges one message of a peer. 0; -EINVAL: refused for good, ret_reason says why. */
 int judge_message(struct broker *broker, const struct session *session, struct bytes message, Envelope *ret_envelope,
 	int *ret_topic, char ret_reason[256]);
-void answer_later(struct broker *broker, const struct session *session, uint64_t request, ConfirmKind kind,
-	uint64_t seq, bool claim);
-void answer_refused(
-	struct broker *broker, const struct session *session, uint64_t request, const char *reason, bool poisoned);
-void answer_say(struct broker *broker, struct session *session, const struct answer *answer); /* now */
-void answer_free(struct answer *answer); /* and takes it off its list */
 
 /* ingress.c: frames that had to wait for a commit to be over; they are heard before all frames that come after it. */
 void hear_put_off(struct broker *broker);
 void put_off_drop(struct broker *broker);
 
-/* turn.c */
+/* ingress.c: units */
 void hear_publish(struct broker *broker, struct session *session, uint64_t request, struct bytes message);
 /* `facts` holds up->facts messages. */
 void hear_turn(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts);
@@ -187,76 +105,12 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 void room_look(struct broker *broker); /* now and then */
 bool room_refuses(struct broker *broker, const struct session *session, char ret_reason[256]);
 
-/* idem.c: the number of the message under this key; 0: there is none, or it is too old. ret_same: it is the same, byte for byte. */
-uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, bool *ret_same);
-void idem_stage(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, uint64_t seq);
-void idem_key(struct broker *broker, int topic, const Envelope *envelope, struct buffer *ret); /* appends */
-/* From now on `message` is the text under this key. */
-void idem_renew(struct broker *broker, struct store_batch *batch, const struct logged *logged, const Envelope *envelope,
-	struct bytes message);
-void idem_committed(struct broker *broker);
-void idem_sweep(struct broker *broker);
-
-/* claim.c */
-void claim_park(struct broker *broker, const struct session *session, uint64_t request, struct bytes message);
-void claims_retry(struct broker *broker);   /* stages parked claims whose gateways have drained */
-void claims_release(struct broker *broker); /* sends held answers whose gateways have drained */
-void claims_stir(struct broker *broker);
-bool gateways_drained(const struct broker *broker);
-void claims_forget(struct broker *broker, uint64_t epoch);
-size_t claims_parked(const struct broker *broker);
-bool claims_free_again(struct broker *broker); /* the operator releases the claims; true: they were held */
-int gateways_open(struct broker *broker);
-void gateway_meet(struct broker *broker, const char *name, const char *who);
-/* The gateway's name is new, and its key or user has as many names as it may have. */
-bool gateway_is_one_too_many(
-	struct broker *broker, const char *name, const struct identity *identity, const char *who, char ret_why[256]);
-bool gateway_strike(struct broker *broker, const char *name);
-void claims_free(struct broker *broker);
-
-/* latest.c */
-int latest_open(struct broker *broker);
-void latest_fold(struct broker *broker, uint32_t most);
-void latest_fold_lazily(struct broker *broker, uint32_t most);              /* now and then, behind the head */
-void latest_write_cursor(struct broker *broker, struct store_batch *batch); /* if it has moved */
-void latest_keep_cursor(struct broker *broker);                             /* now, with a sync, if it has moved */
-void latest_sweep(struct broker *broker);                                   /* deletes a few of the forgotten rows */
-
 /* clocks.c */
 int clocks_open(struct broker *broker);
 void clocks_look(struct broker *broker);
 bool clocks_are_trusted(const struct broker *broker);
 bool clocks_say(const struct broker *broker,
 	char ret_why[256]); /* true: something is wrong with the clock; ret_why says what to do */
-
-/* retain.c */
-void retain_open(struct broker *broker);
-void retain(struct broker *broker);
-bool retain_is_too_old(const struct broker *broker, int peer, uint64_t cursor);
-
-uint64_t retain_say_again(
-	struct broker *broker); /* repeats the last message about what is forgotten; returns its number */
-
-/* erase.c */
-int erase_open(struct broker *broker);
-void erase_tick(struct broker *broker);
-bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor);
-
-/* dead.c */
-struct letter;
-void dead_letter(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
-int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
-	struct buffer *ret_message);
-bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq);
-/* Puts a settled message back into the queue. false: it is not settled, or it is a dead letter. */
-bool dead_replay(struct broker *broker, struct queue *queue, const struct logged *logged);
-bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const char *why);
-/* Deletes the dead letter without logging its key. false: it is not among the dead letters. */
-bool dead_erase(struct broker *broker, struct queue *queue, uint64_t seq);
-void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret);  /* the key of the letter's row */
-void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven letter was handled */
-void dead_committed(struct broker *broker); /* the dropped letters have left the store, too */
-int dead_open(struct broker *broker);       /* puts redriven letters back into their queues */
 
 /* deliver.c, project.c: fill the lanes up to their credit */
 void deliver_all(struct broker *broker);
@@ -270,12 +124,7 @@ bool rebuild_is_due(struct broker *broker, int peer, const char *instance);
 void hear_question(struct broker *broker, struct bytes peer, const char *who, const Question *question);
 void control_later(struct broker *broker, struct bytes peer, const Control *control);
 
-/* commit.c: notes that a commit of the store failed, with the words for broker_why. Returns `error`. */
-int commit_failed(struct broker *broker, int error);
-/* An error when the store could not be read for a frame or an answer: nothing may leave any more. */
-int check_unbroken(struct broker *broker);
-
-/* control.c */
+/* session.c: what goes out on the control socket */
 void control_now(struct broker *broker, struct bytes peer, const Control *control);
 void control_flush(struct broker *broker);
 void control_free(struct broker *broker);

@@ -4,8 +4,9 @@
  * Promises:  below the headroom the broker refuses peers that bring new messages, with the reason and not for good. Peers that work
  *            for a queue go on (acknowledgements, returns, dead letters, claims and outcomes: they end what is there), and so does
  *            the operator. Nothing has to be restarted: there is room again as soon as there is.
- * Read next: turn.c (who asks), store/rocks/rocks.c (what happens when it is full after all)
+ * Read next: ingress.c (who asks), store/rocks/rocks.c (what happens when it is full after all)
  */
+#include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 #include <stdio.h>
 
@@ -48,7 +49,7 @@ bool room_refuses(struct broker *broker, const struct session *session, char ret
 	if (!broker->room.is_short || broker->queues[session->peer] || peer->operator_)
 		return false;
 	say_short(&broker->room, ret_reason);
-	broker->refused[REFUSED_ROOM]++;
+	broker->admission->refused[REFUSED_ROOM]++;
 	return true;
 }
 

@@ -2,10 +2,13 @@
  * stage.c: a message is judged, numbered, and becomes part of the next commit
  *
  * Promises:  nothing is staged that its sayer has no right to say, or that nobody is declared to hear or remember.
- * Read next: turn.c (whole units), idem.c (said before?), log.c
+ * Read next: ingress.c (whole units), idem.c (said before?), log.c
  */
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/commit.h"
+#include "bus/broker/log/idem.h"
+#include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -81,8 +84,8 @@ static struct answer *add_answer(
 	answer->epoch = session->epoch;
 	answer->request = request;
 	answer->kind = kind;
-	list_append(&broker->answers, &answer->hook);
-	broker->answer_count++;
+	list_append(&broker->commit->answers, &answer->hook);
+	broker->commit->answer_count++;
 	return answer;
 }
 
@@ -92,9 +95,9 @@ static struct answer *answered_along(
 {
 	struct answer *last;
 
-	if (list_empty(&broker->answers) || !session->hears_further)
+	if (list_empty(&broker->commit->answers) || !session->hears_further)
 		return NULL;
-	last = LIST_ENTRY(broker->answers.prev, struct answer, hook);
+	last = LIST_ENTRY(broker->commit->answers.prev, struct answer, hook);
 	if (last->epoch != session->epoch || last->kind != CONFIRM_FRESH || last->claim)
 		return NULL;
 	if (request != last->request + last->further + 1 || seq != (last->seq ? last->seq + last->further + 1 : 0))
@@ -109,7 +112,7 @@ void answer_later(struct broker *broker, const struct session *session, uint64_t
 
 	if (kind == CONFIRM_FRESH && !claim && (answer = answered_along(broker, session, request, seq))) {
 		answer->further++;
-		broker->answer_count++;
+		broker->commit->answer_count++;
 		return;
 	}
 	answer = add_answer(broker, session, request, kind);

@@ -56,4 +56,8 @@ bool hub_is_tapped(void *hub); /* as of the last hub_wait; false: nobody would h
 void hub_tap(
 	void *hub, const char *topic, const char *shop, struct bytes tapped, struct bytes message, struct bytes masked);
 
+/* For hub_prove: connects with an unknown key to the socket `port_offset` ports above the first, with a socket of `type`, while `gate` answers. */
+int prove_closed(void *zmq_context, struct gate *gate, const struct hub_settings *settings, int port_offset, int type,
+	char ret_why[256]);
+
 #endif

@@ -14,7 +14,6 @@
 #include "bus/base/text.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/gate.h"
-#include "bus/wire/hub_socket.h"
 #include "bus/wire/reach.h"
 #include <dirent.h>
 #include <errno.h>

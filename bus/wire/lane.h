@@ -1,11 +1,13 @@
 /*
- * lane.h: the broker's end of the private lanes, one PUSH per session
+ * lane.h: the broker's end of the private lanes, one PUSH per session, and how the broker's sockets are made
  */
 #ifndef WIRE_LANE_H
 #define WIRE_LANE_H
 
 #include "bus/base/bytes.h"
 #include "bus/wire/hub.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct lanes;
 
@@ -18,5 +20,13 @@ void lanes_close(struct lanes *lanes, uint64_t epoch);
 int lanes_push(struct lanes *lanes, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
 bool lanes_retry(struct lanes *lanes); /* those that wait for their peer; true: some still do */
 bool lanes_admit(struct lanes *lanes, const char *place, const char *who); /* is this a lane of his, and free? */
+
+/* How the broker's sockets are made. */
+enum { HUB_FRAMES_MARK = 4096 }; /* frames in flight per socket; credit stays far below */
+
+/* NULL: ZeroMQ gives none. */
+void *hub_socket(void *context, int type, int mark, int64_t bytes_max);
+/* Binds to <run>/<name>, for the broker's own user and, `by_group`, for its group. 0 or a negative errno. */
+int hub_bind_ipc(void *socket, const char *endpoint, bool by_group);
 
 #endif

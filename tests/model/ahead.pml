@@ -6,7 +6,7 @@
  * at any point: as often as the numbers below allow.
  *
  *   here                       in the code
- *   hear_turn, refuse          hear_turn, refuse_turn (bus/broker/session/turn.c)
+ *   hear_turn, refuse          hear_turn, refuse_turn (bus/broker/session/ingress.c)
  *   hello                      session_new (bus/actor/runtime/session.c): nothing is decided before the state has caught up
  *   worker                     deliveries_decide (bus/actor/runtime/delivery.c), turn_confirmed and turn_refused (requests.c)
  *

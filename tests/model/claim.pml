@@ -7,7 +7,7 @@
  *
  *   here                       in the code
  *   decide                     may_send and found_send (services/carts/sender/may_send.c), letter_new (letter.c: the attempt)
- *   say_claim, hear_claim      say_claim (bus/actor/runtime/effects.c); hear_publish, answer_repeat (bus/broker/session/turn.c), claim_park (claim.c)
+ *   say_claim, hear_claim      say_claim (bus/actor/runtime/effects.c); hear_publish, answer_repeat (bus/broker/session/ingress.c), claim_park (claim.c)
  *   DRAINED                    gateways_drained (claim.c)
  *   retry_parked               claims_retry (claim.c)
  *   let_out                    let_out_answers (broker.c), claims_release (claim.c): looked at once more when it leaves

@@ -6,7 +6,7 @@
  * ever done, unless a death or a lease that ran out counts against it.
  *
  *   here                       in the code
- *   hear_turn, LEASE_FOUND     hear_turn (bus/broker/session/turn.c), lease_find (lease.c)
+ *   hear_turn, LEASE_FOUND     hear_turn (bus/broker/session/ingress.c), lease_find (lease.c)
  *   settle                     queue_settle (queue.c), ack_bitmap_set (ack_bitmap.c), dead_settled (dead.c)
  *   fail                       trouble_failed (trouble.c); expire and suspect (lease.c): whether a lease that ran out, or a death,
  *                              counts as a failure is left open here: both are tried

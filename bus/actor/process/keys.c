@@ -12,9 +12,9 @@
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "bus/wire/handshake.h"
 #include "bus/wire/reach.h"
 #include "bus/wire/registry.h"
+#include "bus/wire/zmq_link.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,6 @@
 /*
- * process_inside.h: a service's process, to its two halves: process.c, and process_config.c (its configuration, at the start and later)
+ * process_inside.h: a service's process, to its two halves: process.c, and process_config.c (its arguments, and its configuration at the
+ * start and later)
  */
 #ifndef ACTOR_PROCESS_PROCESS_INSIDE_H
 #define ACTOR_PROCESS_PROCESS_INSIDE_H
@@ -49,5 +50,16 @@ void process_begin_to_reload(struct running *running);                 /* SIGHUP
 void process_end_judging(struct running *running);                     /* SIGCHLD */
 int64_t process_judge_late(
 	struct running *running); /* in how many boot microseconds it wants to be called again, -1: not */
+
+/* What a service was asked for on its command line. */
+enum { EXIT_ENVIRONMENT = 1, EXIT_USAGE = 2 };
+
+struct process_order {
+	const char *config_path, *instance;
+	bool only_checks; /* is the configuration one that it could start with? */
+};
+
+/* Exits when there is nothing to run. */
+struct process_order process_order_parse(const struct process *process, int argc, char **argv);
 
 #endif

@@ -10,12 +10,14 @@
  * Read next: effects.c (when notes are made and crossed out), delivery.c (what the next run says)
  */
 #include "bus/actor/runtime/claim_notes.h"
+#include "bus/actor/runtime/runtime_inside.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/syncer.h"
 #include "bus/base/text.h"
+#include "bus/wire/message.h"
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -369,4 +371,42 @@ void claim_notes_work(struct claim_notes *notes)
 	each_in(notes, PHASE_SYNCING, notes->round.result < 0 ? PHASE_FAILED : PHASE_CROSSED);
 	if (any_crossing(notes))
 		begin_round(notes);
+}
+
+/*
+ * --- the runtime's side of notes about claims ---
+ *
+ * Promises:  what an earlier run of this instance certainly did not use is said before anything is decided, is seen by every
+ *            decision from the first one on, and is said until it is confirmed.
+ */
+
+static void say_one(const struct claim_note *note, void *context)
+{
+	static const struct message_meta nothing = {
+		.topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = ""
+	};
+	struct runtime *runtime = context;
+	struct turn turn = runtime_open_turn(runtime, &nothing);
+
+	runtime->service->unused(&turn, note);
+	turn_say_outcomes(runtime, &turn);
+}
+
+void notes_say_unused(struct runtime *runtime)
+{
+	if (runtime->effects.notes)
+		claim_notes_each(runtime->effects.notes, say_one, runtime);
+}
+
+int notes_add(struct runtime *runtime, uint64_t seq, struct bytes claim)
+{
+	struct claim_note note = { .seq = seq };
+	Envelope envelope;
+	struct bytes payload;
+
+	if (!runtime->effects.notes || message_read(claim, &envelope, &payload) < 0)
+		return -1;
+	TEXT_COPY(note.run, runtime->run);
+	note.version = envelope.version;
+	return claim_notes_add(runtime->effects.notes, &note);
 }

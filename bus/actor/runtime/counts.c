@@ -85,9 +85,9 @@ void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat)
 	const struct runtime_counts *counts = &runtime->counts;
 	struct counts_told told = { .heartbeat = heartbeat };
 
-	if (boot_us(runtime) < runtime->counts_at_us)
+	if (boot_us(runtime) < runtime->counting.at_us)
 		return;
-	runtime->counts_at_us = boot_us(runtime) + TELL_EVERY_US;
+	runtime->counting.at_us = boot_us(runtime) + TELL_EVERY_US;
 	counts_tell(&told, "turns", counts->turns);
 	counts_tell(&told, "failures", counts->failures);
 	counts_tell(&told, "folded", counts->folded);
@@ -103,11 +103,11 @@ void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat)
 	tell_durations(&told, "waiting", &counts->waiting);
 	if (counts->effects > 0)
 		tell_durations(&told, "working", &counts->working);
-	if (runtime->memory_bytes)
-		counts_tell(&told, "memory_bytes", runtime->memory_bytes());
+	if (runtime->counting.memory_bytes)
+		counts_tell(&told, "memory_bytes", runtime->counting.memory_bytes());
 	tell_throttlers(&told);
-	if (runtime->counts_beside)
-		runtime->counts_beside(&told, runtime->counts_context);
+	if (runtime->counting.beside)
+		runtime->counting.beside(&told, runtime->counting.context);
 }
 
 void runtime_tell_config(struct runtime *runtime, int64_t read_us, bool kept)
@@ -115,7 +115,7 @@ void runtime_tell_config(struct runtime *runtime, int64_t read_us, bool kept)
 	if (read_us)
 		runtime->counts.config_read_us = (uint64_t)read_us;
 	runtime->counts.config_kept = kept;
-	runtime->counts_at_us = 0; /* soon */
+	runtime->counting.at_us = 0; /* soon */
 }
 
 struct runtime_counts runtime_counts(const struct runtime *runtime)
@@ -125,6 +125,6 @@ struct runtime_counts runtime_counts(const struct runtime *runtime)
 
 void runtime_counts_beside(struct runtime *runtime, counts_fn *tell, void *context)
 {
-	runtime->counts_beside = tell;
-	runtime->counts_context = context;
+	runtime->counting.beside = tell;
+	runtime->counting.context = context;
 }

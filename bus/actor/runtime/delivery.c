@@ -27,26 +27,26 @@ void delivery_free(struct runtime *runtime, struct delivery *delivery)
 		return;
 	if (delivery->message.data != delivery->small)
 		free((void *)delivery->message.data);
-	pool_give(&runtime->deliveries, delivery);
+	pool_give(&runtime->deliveries.pool, delivery);
 }
 
 void delivery_hear(struct runtime *runtime, const Delivery *head, struct bytes message)
 {
-	struct delivery *delivery = pool_take(&runtime->deliveries);
+	struct delivery *delivery = pool_take(&runtime->deliveries.pool);
 	uint8_t *copy = message.len <= DELIVERY_SMALL ? delivery->small : memory_resize(NULL, message.len);
 
 	delivery->head = *head;
 	delivery->renewed_us = runtime->heard_us;
 	memcpy(copy, message.data, message.len);
 	delivery->message = BYTES(copy, message.len);
-	list_append(&runtime->waiting, &delivery->hook);
-	runtime->waiting_count++;
+	list_append(&runtime->deliveries.waiting, &delivery->hook);
+	runtime->deliveries.count++;
 }
 
 void delivery_credit(struct runtime *runtime, const struct delivery *delivery)
 {
-	runtime->credit.delivery_messages++;
-	runtime->credit.delivery_bytes += delivery->message.len;
+	runtime->credit.now.delivery_messages++;
+	runtime->credit.now.delivery_bytes += delivery->message.len;
 }
 
 bool delivery_read(const struct delivery *delivery, Envelope *ret_envelope, struct message_meta *ret_said,
@@ -75,7 +75,8 @@ struct turn runtime_open_turn(struct runtime *runtime, const struct message_meta
 
 void delivery_poisoned(struct runtime *runtime, const Receipt *receipt, const char *reason)
 {
-	struct poisoned *poisoned = &runtime->poisoned[runtime->poisoned_next++ % POISONED_REMEMBERED];
+	struct poisoned *poisoned =
+		&runtime->deliveries.poisoned[runtime->deliveries.poisoned_next++ % POISONED_REMEMBERED];
 
 	poisoned->seq = receipt->seq;
 	TEXT_COPY(poisoned->queue, receipt->queue);
@@ -85,7 +86,7 @@ void delivery_poisoned(struct runtime *runtime, const Receipt *receipt, const ch
 static const char *why_poisoned(const struct runtime *runtime, const Receipt *receipt)
 {
 	for (int i = 0; i < POISONED_REMEMBERED; i++) {
-		const struct poisoned *poisoned = &runtime->poisoned[i];
+		const struct poisoned *poisoned = &runtime->deliveries.poisoned[i];
 
 		if (poisoned->seq == receipt->seq && receipt->seq > 0 && strcmp(poisoned->queue, receipt->queue) == 0)
 			return poisoned->reason;
@@ -140,14 +141,14 @@ static void deliver(struct runtime *runtime, struct delivery *delivery)
 
 void deliveries_decide(struct runtime *runtime)
 {
-	while (!list_empty(&runtime->waiting) && session_is_open(runtime->session) &&
-		runtime->unconfirmed_turns < TURNS_UNCONFIRMED_MOST) {
-		struct delivery *delivery = LIST_ENTRY(runtime->waiting.next, struct delivery, hook);
+	while (!list_empty(&runtime->deliveries.waiting) && session_is_open(runtime->session) &&
+		runtime->requests.turns < TURNS_UNCONFIRMED_MOST) {
+		struct delivery *delivery = LIST_ENTRY(runtime->deliveries.waiting.next, struct delivery, hook);
 
 		if (!runtime_passed(runtime, delivery->head.after_seq))
 			return;
 		list_remove(&delivery->hook);
-		runtime->waiting_count--;
+		runtime->deliveries.count--;
 		begin_task(runtime, TASK_DECIDE, delivery->head.receipt.seq);
 		deliver(runtime, delivery);
 		begin_task(runtime, TASK_LOOP, 0);
@@ -156,11 +157,11 @@ void deliveries_decide(struct runtime *runtime)
 
 void deliveries_drop(struct runtime *runtime)
 {
-	LIST_EACH_SAFE (hook, &runtime->waiting) {
+	LIST_EACH_SAFE (hook, &runtime->deliveries.waiting) {
 		list_remove(hook);
 		delivery_free(runtime, LIST_ENTRY(hook, struct delivery, hook));
 	}
-	runtime->waiting_count = 0;
+	runtime->deliveries.count = 0;
 }
 
 /* --- leases --- */
@@ -188,7 +189,7 @@ void delivery_renew(struct runtime *runtime, struct delivery *delivery)
 
 void deliveries_renew(struct runtime *runtime)
 {
-	LIST_EACH (hook, &runtime->waiting)
+	LIST_EACH (hook, &runtime->deliveries.waiting)
 		delivery_renew(runtime, LIST_ENTRY(hook, struct delivery, hook));
 }
 
@@ -201,9 +202,10 @@ static int64_t until(const struct runtime *runtime, int64_t at_us)
 
 int64_t deliveries_wait_us(const struct runtime *runtime)
 {
-	if (list_empty(&runtime->waiting))
+	if (list_empty(&runtime->deliveries.waiting))
 		return INT64_MAX;
-	return until(runtime, delivery_renew_due_us(runtime, LIST_ENTRY(runtime->waiting.next, struct delivery, hook)));
+	return until(runtime,
+		delivery_renew_due_us(runtime, LIST_ENTRY(runtime->deliveries.waiting.next, struct delivery, hook)));
 }
 
 /* --- the clock --- */
@@ -211,17 +213,17 @@ int64_t deliveries_wait_us(const struct runtime *runtime)
 static bool clock_may_decide(const struct runtime *runtime)
 {
 	return runtime->service->next_due_us && session_is_open(runtime->session) &&
-		runtime_passed(runtime, runtime->must_pass) && runtime->clock_turns < CLOCK_TURNS_OUT_MOST &&
-		runtime->unconfirmed_turns < TURNS_UNCONFIRMED_MOST;
+		runtime_passed(runtime, runtime->must_pass) && runtime->requests.clock_turns < CLOCK_TURNS_OUT_MOST &&
+		runtime->requests.turns < TURNS_UNCONFIRMED_MOST;
 }
 
 /* What is asked before the wait was mostly asked just before: only a turn since then changes the answer, within one round of work. */
 static int64_t ask_due_us(struct runtime *runtime)
 {
-	runtime->due_us = runtime->service->next_due_us(runtime->state);
-	runtime->due_asked_at = runtime->turns;
-	runtime->due_is_known = true;
-	return runtime->due_us;
+	runtime->clock_turn.due_us = runtime->service->next_due_us(runtime->state);
+	runtime->clock_turn.due_asked_at = runtime->turns;
+	runtime->clock_turn.due_is_known = true;
+	return runtime->clock_turn.due_us;
 }
 
 void clock_decide(struct runtime *runtime)
@@ -236,7 +238,7 @@ void clock_decide(struct runtime *runtime)
 		int64_t began_us;
 
 		state_write_turn(runtime->state, runtime->turns + 1);
-		if (boot_us(runtime) < runtime->clock_hold_us ||
+		if (boot_us(runtime) < runtime->clock_turn.hold_us ||
 			ask_due_us(runtime) > monotonic_wall_us(&runtime->steady))
 			return;
 		began_us = boot_us(runtime);
@@ -249,7 +251,8 @@ void clock_decide(struct runtime *runtime)
 			runtime_tell_large_row(runtime, "a turn on the clock was not taken", why);
 		if (turn.fact_count == 0) {
 			turn_end(&turn);
-			runtime->clock_hold_us = boot_us(runtime) + CLOCK_HOLD_US; /* due, and yet nothing to say */
+			runtime->clock_turn.hold_us =
+				boot_us(runtime) + CLOCK_HOLD_US; /* due, and yet nothing to say */
 			return;
 		}
 		turn_commit(runtime, &turn, TURN_DONE, NULL, false);
@@ -262,11 +265,12 @@ int64_t clock_wait_us(const struct runtime *runtime)
 
 	if (!clock_may_decide(runtime))
 		return INT64_MAX;
-	due_us = runtime->due_is_known && runtime->due_asked_at == runtime->turns
-		? runtime->due_us
+	due_us = runtime->clock_turn.due_is_known && runtime->clock_turn.due_asked_at == runtime->turns
+		? runtime->clock_turn.due_us
 		: runtime->service->next_due_us(runtime->state);
 	if (due_us == INT64_MAX)
 		return INT64_MAX;
 	wait_us = monotonic_wall_until_us(&runtime->steady, due_us);
-	return wait_us > until(runtime, runtime->clock_hold_us) ? wait_us : until(runtime, runtime->clock_hold_us);
+	return wait_us > until(runtime, runtime->clock_turn.hold_us) ? wait_us
+								     : until(runtime, runtime->clock_turn.hold_us);
 }

@@ -1,5 +1,5 @@
 /*
- * effects.c: work in the world, and the claim that fences it
+ * effects.c: work in the world, and the claim that fences it; one effect that a command waits for
  *
  * Owns:      the running effects, each with the delivery it was asked for.
  * Promises:  a driver is told to go at most once, and only when its claim is fresh and was said less than a second ago, the
@@ -8,12 +8,15 @@
  * Fails by:  nothing: an effect whose session broke before its claim is let go, its message comes again.
  * Read next: effect.h (the order of things), requests.c (claims and outcomes on the wire)
  */
+#include "bus/actor/effect.h"
 #include "bus/actor/runtime/runtime_inside.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 
 enum effect_phase {
@@ -118,11 +121,11 @@ static void effect_free(struct effect *effect)
 	if (has_driver(effect))
 		effect->driver->stop(effect->driver->self, effect);
 	if (effect->phase != EFFECT_QUEUED) {
-		effect->runtime->effects_running--;
+		effect->runtime->effects.running--;
 		counts_took(&effect->runtime->counts.working,
 			boot_us(effect->runtime) - (effect->deadline_us - effect->kind->deadline_us));
 	}
-	claim_notes_let_go(effect->runtime->notes, effect->note);
+	claim_notes_let_go(effect->runtime->effects.notes, effect->note);
 	buffer_free(&effect->claim);
 	list_remove(&effect->hook);
 	if (effect->request && effect->kind->request_free)
@@ -135,7 +138,7 @@ static void effect_free(struct effect *effect)
 
 static struct effect_driver *driver_of(const struct runtime *runtime, const char *name)
 {
-	for (struct effect_driver *const *at = runtime->drivers; at && *at; at++)
+	for (struct effect_driver *const *at = runtime->effects.drivers; at && *at; at++)
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
 	return NULL;
@@ -153,7 +156,7 @@ void effect_new(struct runtime *runtime, struct delivery **delivery, const struc
 	assert(effect->driver); /* the process brought no driver of this name */
 	effect->request = TAKE(*request);
 	effect->delivery = TAKE(*delivery);
-	list_append(&runtime->effects, &effect->hook);
+	list_append(&runtime->effects.all, &effect->hook);
 	runtime->counts.effects++;
 }
 
@@ -358,7 +361,7 @@ static bool asks_again(struct effect *effect)
 /* A kill from here on leaves it open whether the last byte went, one before does not: so its note goes first. */
 static void leave(struct effect *effect)
 {
-	int r = effect->note < 0 ? 0 : claim_notes_cross_out(effect->runtime->notes, effect->note);
+	int r = effect->note < 0 ? 0 : claim_notes_cross_out(effect->runtime->effects.notes, effect->note);
 
 	if (r == -EINPROGRESS || (r == 0 && asks_again(effect)))
 		return;
@@ -390,9 +393,9 @@ static void start(struct effect *effect)
 {
 	struct runtime *runtime = effect->runtime;
 
-	if (runtime->effects_running >= runtime->effects_most)
+	if (runtime->effects.running >= runtime->effects.most)
 		return;
-	runtime->effects_running++;
+	runtime->effects.running++;
 	effect_enter(effect, EFFECT_STARTS);
 	effect->deadline_us = boot_us(runtime) + effect->kind->deadline_us;
 	effect->driver->start(effect->driver->self, effect, effect->request);
@@ -429,7 +432,7 @@ static void step(struct effect *effect)
 
 static void work_drivers(struct runtime *runtime)
 {
-	for (struct effect_driver *const *at = runtime->drivers; at && *at; at++)
+	for (struct effect_driver *const *at = runtime->effects.drivers; at && *at; at++)
 		if ((*at)->work)
 			(*at)->work((*at)->self);
 }
@@ -440,20 +443,20 @@ static void each_effect(struct runtime *runtime, void (*step_of)(struct effect *
 	struct list done;
 
 	list_init(&done);
-	while (!list_empty(&runtime->effects)) {
-		struct effect *effect = LIST_ENTRY(runtime->effects.next, struct effect, hook);
+	while (!list_empty(&runtime->effects.all)) {
+		struct effect *effect = LIST_ENTRY(runtime->effects.all.next, struct effect, hook);
 
 		list_remove(&effect->hook);
 		list_append(&done, &effect->hook);
 		step_of(effect);
 	}
-	list_move_all(&runtime->effects, &done);
+	list_move_all(&runtime->effects.all, &done);
 }
 
 void effects_work(struct runtime *runtime)
 {
 	work_drivers(runtime);
-	if (!list_empty(&runtime->effects))
+	if (!list_empty(&runtime->effects.all))
 		each_effect(runtime, step);
 }
 
@@ -482,7 +485,7 @@ void effects_held(const struct runtime *runtime, Hello *hello)
 {
 	const pb_size_t most = sizeof(hello->held) / sizeof(hello->held[0]);
 
-	LIST_EACH (hook, &runtime->effects) {
+	LIST_EACH (hook, &runtime->effects.all) {
 		const struct effect *effect = LIST_ENTRY(hook, struct effect, hook);
 		const Receipt *receipt = &effect->delivery->head.receipt;
 
@@ -497,8 +500,8 @@ void effects_held(const struct runtime *runtime, Hello *hello)
 
 void effects_free(struct runtime *runtime)
 {
-	while (!list_empty(&runtime->effects)) {
-		struct effect *effect = LIST_ENTRY(runtime->effects.next, struct effect, hook);
+	while (!list_empty(&runtime->effects.all)) {
+		struct effect *effect = LIST_ENTRY(runtime->effects.all.next, struct effect, hook);
 
 		if (is_unanswered(effect))
 			effect_enter(effect, EFFECT_ANSWERED); /* it will not be */
@@ -510,7 +513,7 @@ int64_t effects_wait_us(const struct runtime *runtime)
 {
 	int64_t wait_us = INT64_MAX, now = boot_us(runtime);
 
-	LIST_EACH (hook, &runtime->effects) {
+	LIST_EACH (hook, &runtime->effects.all) {
 		const struct effect *effect = LIST_ENTRY(hook, struct effect, hook);
 
 		if (session_is_open(runtime->session) && lease_lives(effect)) {
@@ -526,7 +529,7 @@ int64_t effects_wait_us(const struct runtime *runtime)
 		if (effect->phase == EFFECT_WANTING && session_is_open(runtime->session))
 			return 0;
 	}
-	for (struct effect_driver *const *at = runtime->drivers; at && *at; at++) {
+	for (struct effect_driver *const *at = runtime->effects.drivers; at && *at; at++) {
 		int64_t driver_us = (*at)->wait_us ? (*at)->wait_us((*at)->self) : -1;
 
 		if (driver_us >= 0 && driver_us < wait_us)
@@ -558,4 +561,47 @@ void effect_drop(struct effect *effect)
 {
 	effect->driver->stop(effect->driver->self, effect);
 	free(effect);
+}
+
+/* --- one effect that a command waits for --- */
+
+struct running {
+	void (*done)(const void *result, void *context);
+	void *context;
+	bool ended;
+};
+
+static void note_end(const void *result, void *context)
+{
+	struct running *running = context;
+
+	running->ended = true;
+	running->done(result, running->context);
+}
+
+static void wait_for_driver(const struct effect_driver *driver, int64_t longest_us)
+{
+	struct pollfd event = { .fd = driver->fd ? driver->fd(driver->self) : -1, .events = POLLIN };
+	int64_t wait_us = driver->wait_us ? driver->wait_us(driver->self) : -1;
+
+	if (wait_us < 0 || wait_us > longest_us)
+		wait_us = longest_us;
+	poll(&event, 1, (int)((wait_us + US_PER_MS - 1) / US_PER_MS));
+}
+
+bool effect_run(struct effect_driver *driver, const void *request, int64_t patience_us,
+	void (*done)(const void *result, void *context), void *context)
+{
+	const struct clock clock = clock_system();
+	struct running running = { .done = done, .context = context };
+	int64_t until_us = clock_boot_us(&clock) + patience_us, left_us;
+	struct effect *effect = effect_begin(driver, request, note_end, &running);
+
+	while (!running.ended && (left_us = until_us - clock_boot_us(&clock)) > 0) {
+		wait_for_driver(driver, left_us);
+		driver->work(driver->self);
+	}
+	if (!running.ended)
+		effect_drop(effect);
+	return running.ended;
 }

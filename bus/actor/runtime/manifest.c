@@ -3,7 +3,7 @@
  */
 #include "bus/actor/service.h"
 #include "bus/base/memory.h"
-#include "bus/wire/queue_limits.h"
+#include "bus/wire/protocol.h"
 #include <errno.h>
 #include <pb_common.h>
 #include <stdio.h>

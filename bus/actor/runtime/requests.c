@@ -21,10 +21,10 @@ enum { TURN_BYTES_MAX = 3 << 20 }; /* of all its facts: they travel in one frame
 
 struct request *request_new(struct runtime *runtime, enum request_kind kind)
 {
-	struct request *request = pool_take(&runtime->requests_spare);
+	struct request *request = pool_take(&runtime->requests.pool);
 
 	request->kind = kind;
-	list_append(&runtime->unconfirmed, &request->hook);
+	list_append(&runtime->requests.unconfirmed, &request->hook);
 	return request;
 }
 
@@ -36,22 +36,22 @@ static bool is_of_the_clock(const struct request *request)
 static void request_free(struct runtime *runtime, struct request *request)
 {
 	if (is_of_the_clock(request))
-		runtime->clock_turns--;
+		runtime->requests.clock_turns--;
 	list_remove(&request->hook);
 	buffer_free(&request->message);
 	buffer_free(&request->story);
-	pool_give(&runtime->requests_spare, request);
+	pool_give(&runtime->requests.pool, request);
 }
 
 void request_publish(struct runtime *runtime, struct request *request, struct bytes message)
 {
 	Up up = { .which_what = Up_publish_tag };
 
-	request->number = ++runtime->requests;
+	request->number = ++runtime->requests.numbers;
 	up.what.publish.request = request->number;
 	session_add(runtime->session, &up, message, false);
 	list_remove(&request->hook);
-	list_append(&runtime->unconfirmed, &request->hook);
+	list_append(&runtime->requests.unconfirmed, &request->hook);
 }
 
 /* --- committing a turn --- */
@@ -74,7 +74,7 @@ static uint32_t last_remembered(const struct runtime *runtime, const struct buff
 
 static void say_turn(struct runtime *runtime, struct request *request, const struct turn *turn, Up *up)
 {
-	request->number = ++runtime->requests;
+	request->number = ++runtime->requests.numbers;
 	request->turn = runtime->turns;
 	request->facts = turn->fact_count;
 	request->last_remembered = last_remembered(runtime, &turn->facts, turn->fact_count);
@@ -88,9 +88,9 @@ static void say_turn(struct runtime *runtime, struct request *request, const str
 		session_add(runtime->session, &fact, turn_fact(&turn->facts, i), i + 1 < turn->fact_count);
 		trace_log_note(runtime, request, turn_fact(&turn->facts, i), i);
 	}
-	runtime->unconfirmed_turns++;
+	runtime->requests.turns++;
 	if (is_of_the_clock(request))
-		runtime->clock_turns++;
+		runtime->requests.clock_turns++;
 	runtime->counts.turns++;
 }
 
@@ -240,7 +240,7 @@ static void await_return(struct runtime *runtime, struct request *request, uint6
 	}
 	request->number = first_seq + request->last_remembered - 1;
 	list_remove(&request->hook);
-	list_append(&runtime->returning, &request->hook);
+	list_append(&runtime->requests.returning, &request->hook);
 }
 
 /* What was decided is decided anew; what has happened in the world has happened. */
@@ -268,7 +268,7 @@ static void turn_refused(struct runtime *runtime, struct request *request, const
 
 static void turn_confirmed(struct runtime *runtime, struct request *request, const Confirm *confirm)
 {
-	runtime->unconfirmed_turns--;
+	runtime->requests.turns--;
 	if (confirm->kind == CONFIRM_REFUSED) {
 		turn_refused(runtime, request, confirm);
 		return;
@@ -322,7 +322,7 @@ static void claim_confirmed(struct runtime *runtime, struct request *request, co
 
 static struct request *find(struct runtime *runtime, uint64_t number)
 {
-	LIST_EACH (hook, &runtime->unconfirmed) {
+	LIST_EACH (hook, &runtime->requests.unconfirmed) {
 		struct request *request = LIST_ENTRY(hook, struct request, hook);
 
 		if (request->number == number)
@@ -372,7 +372,7 @@ void requests_confirm(struct runtime *runtime, const Confirm *confirm)
 /* They return in the order in which they were confirmed: the log's. */
 void requests_passed(struct runtime *runtime)
 {
-	LIST_EACH_SAFE (hook, &runtime->returning) {
+	LIST_EACH_SAFE (hook, &runtime->requests.returning) {
 		struct request *request = LIST_ENTRY(hook, struct request, hook);
 
 		if (!runtime_passed(runtime, request->number))
@@ -386,7 +386,7 @@ void requests_passed(struct runtime *runtime)
 
 static struct request *first_of(struct runtime *runtime, enum request_kind kind)
 {
-	LIST_EACH (hook, &runtime->unconfirmed) {
+	LIST_EACH (hook, &runtime->requests.unconfirmed) {
 		struct request *request = LIST_ENTRY(hook, struct request, hook);
 
 		if (request->kind == kind)
@@ -400,13 +400,13 @@ void requests_lost(struct runtime *runtime)
 	static const Confirm unknown = { .kind = CONFIRM_REFUSED, .reason = "the session broke" };
 	struct request *request;
 
-	LIST_EACH_SAFE (hook, &runtime->returning)
+	LIST_EACH_SAFE (hook, &runtime->requests.returning)
 		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
-	LIST_EACH (hook, &runtime->unconfirmed)
+	LIST_EACH (hook, &runtime->requests.unconfirmed)
 		LIST_ENTRY(hook, struct request, hook)->number = 0; /* no answer will come */
 	while ((request = first_of(runtime, REQUEST_TURN)))
 		turn_lost(runtime, request);
-	runtime->unconfirmed_turns = 0;
+	runtime->requests.turns = 0;
 	state_drop_turns(runtime->state);
 	while ((request = first_of(runtime, REQUEST_SAY)))
 		say_confirmed(runtime, request, &unknown);
@@ -433,7 +433,7 @@ void requests_again(struct runtime *runtime)
 
 	state_drop_turns(runtime->state);
 	list_init(&again);
-	LIST_EACH_SAFE (hook, &runtime->unconfirmed) {
+	LIST_EACH_SAFE (hook, &runtime->requests.unconfirmed) {
 		list_remove(hook);
 		list_append(&again, hook);
 	}
@@ -448,11 +448,11 @@ void requests_again(struct runtime *runtime)
 
 void requests_free(struct runtime *runtime)
 {
-	LIST_EACH_SAFE (hook, &runtime->unconfirmed)
+	LIST_EACH_SAFE (hook, &runtime->requests.unconfirmed)
 		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
-	LIST_EACH_SAFE (hook, &runtime->returning)
+	LIST_EACH_SAFE (hook, &runtime->requests.returning)
 		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
-	LIST_EACH_SAFE (hook, &runtime->questions) {
+	LIST_EACH_SAFE (hook, &runtime->questions.open) {
 		list_remove(hook);
 		buffer_free(&LIST_ENTRY(hook, struct question, hook)->text);
 		free(LIST_ENTRY(hook, struct question, hook));

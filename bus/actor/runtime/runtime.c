@@ -9,7 +9,6 @@
 #include "bus/actor/runtime/runtime.h"
 #include "bus/actor/runtime/runtime_inside.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -38,7 +37,7 @@ static const int64_t GATEWAY_PROMISE_US = 1500 * US_PER_MS;
 
 static UpCredit grantable(const struct runtime *runtime)
 {
-	const UpCredit *used = &runtime->credit, *window = &runtime->window;
+	const UpCredit *used = &runtime->credit.now, *window = &runtime->credit.window;
 
 	return (UpCredit){ .delivery_messages = used->delivery_messages + window->delivery_messages,
 		.delivery_bytes = used->delivery_bytes + window->delivery_bytes,
@@ -50,7 +49,7 @@ static void grant(struct runtime *runtime)
 {
 	Up up = { .which_what = Up_credit_tag };
 
-	up.what.credit = runtime->granted = grantable(runtime);
+	up.what.credit = runtime->credit.granted = grantable(runtime);
 	session_add(runtime->session, &up, BYTES("", 0), false);
 }
 
@@ -58,7 +57,7 @@ static void grant(struct runtime *runtime)
 static void grant_when_due(struct runtime *runtime)
 {
 	UpCredit now = grantable(runtime);
-	const UpCredit *told = &runtime->granted, *window = &runtime->window;
+	const UpCredit *told = &runtime->credit.granted, *window = &runtime->credit.window;
 
 	if (now.delivery_messages - told->delivery_messages >= window->delivery_messages / 4 ||
 		now.delivery_bytes - told->delivery_bytes >= window->delivery_bytes / 4 ||
@@ -128,18 +127,18 @@ static void on_opened(void *self, const Welcome *welcome)
 
 	tell_clock(runtime, welcome);
 	runtime->counts.sessions++;
-	runtime->counts_at_us = 0;
+	runtime->counting.at_us = 0;
 	runtime->must_pass = welcome->head;
 	state_meet(runtime->state, welcome->log, welcome->opening, welcome->head);
-	runtime->credit = (UpCredit){ 0 };
+	runtime->credit.now = (UpCredit){ 0 };
 	grant(runtime);
 	requests_again(runtime);
 }
 
 static void drop_questions(struct runtime *runtime, const char *why)
 {
-	while (!list_empty(&runtime->questions)) {
-		struct question *question = LIST_ENTRY(runtime->questions.next, struct question, hook);
+	while (!list_empty(&runtime->questions.open)) {
+		struct question *question = LIST_ENTRY(runtime->questions.open.next, struct question, hook);
 
 		list_remove(&question->hook);
 		question->answer(question->context, false, why, false);
@@ -172,14 +171,14 @@ static void on_heartbeat(void *self, Heartbeat *heartbeat)
 
 	heartbeat->spooled = runtime->spooled;
 	heartbeat->has_credit = true;
-	heartbeat->credit = runtime->granted = grantable(runtime);
+	heartbeat->credit = runtime->credit.granted = grantable(runtime);
 	counts_in_heartbeat(runtime, heartbeat);
 }
 
 static void pass(struct runtime *runtime, uint64_t seq)
 {
 	state_pass(runtime->state, seq);
-	if (!list_empty(&runtime->returning))
+	if (!list_empty(&runtime->requests.returning))
 		requests_passed(runtime);
 }
 
@@ -210,8 +209,8 @@ static void hear_projection(struct runtime *runtime, const Projection *head, str
 	Envelope envelope;
 	struct bytes payload;
 
-	runtime->credit.projection_messages++;
-	runtime->credit.projection_bytes += message.len;
+	runtime->credit.now.projection_messages++;
+	runtime->credit.now.projection_bytes += message.len;
 	if (head->seq <= state_cursor(runtime->state))
 		return;
 	if (message_read(message, &envelope, &payload) == 0) {
@@ -251,7 +250,7 @@ static void on_item(void *self, const Down *item, struct bytes body)
 
 static struct question *find_question(struct runtime *runtime, uint64_t id)
 {
-	LIST_EACH (hook, &runtime->questions) {
+	LIST_EACH (hook, &runtime->questions.open) {
 		struct question *question = LIST_ENTRY(hook, struct question, hook);
 
 		if (question->id == id)
@@ -281,9 +280,9 @@ static void set_window(struct runtime *runtime)
 {
 	bool has_effects = runtime->service->effects != NULL;
 
-	runtime->window = (UpCredit){
+	runtime->credit.window = (UpCredit){
 		/* Work in the world is slow: what would only wait here is better off with another instance. */
-		.delivery_messages = has_effects ? 2 * (uint64_t)runtime->effects_most : WINDOW_DELIVERIES,
+		.delivery_messages = has_effects ? 2 * (uint64_t)runtime->effects.most : WINDOW_DELIVERIES,
 		.delivery_bytes = WINDOW_DELIVERY_BYTES,
 		.projection_messages = WINDOW_PROJECTIONS,
 		.projection_bytes = WINDOW_PROJECTION_BYTES,
@@ -309,26 +308,26 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	runtime->clock = clock;
 	runtime->steady = monotonic_wall_new(clock, 0);
 	runtime->began_us = monotonic_wall_us(&runtime->steady);
-	runtime->drivers = drivers;
+	runtime->effects.drivers = drivers;
 	runtime->activity = settings->activity ? settings->activity : &runtime->unwatched;
 	TEXT_COPY(runtime->instance, settings->instance);
-	runtime->memory_bytes = settings->memory_bytes;
+	runtime->counting.memory_bytes = settings->memory_bytes;
 	if (settings->run)
 		TEXT_COPY(runtime->run, settings->run);
 	else
 		text_random_name(runtime->run);
-	runtime->effects_most = settings->effects_most > 0 ? settings->effects_most : EFFECTS_MOST_DEFAULT;
+	runtime->effects.most = settings->effects_most > 0 ? settings->effects_most : EFFECTS_MOST_DEFAULT;
 	runtime->flush_every_us = settings->flush_us > 0 ? settings->flush_us : FLUSH_EVERY_US;
 	runtime->gateway_promise_us =
 		settings->gateway_promise_us > 0 ? settings->gateway_promise_us : GATEWAY_PROMISE_US;
 	set_window(runtime);
-	runtime->deliveries = (struct pool){ .size = sizeof(struct delivery), .room = DELIVERY_SMALL };
-	runtime->requests_spare.size = sizeof(struct request);
-	list_init(&runtime->waiting);
-	list_init(&runtime->unconfirmed);
-	list_init(&runtime->returning);
-	list_init(&runtime->questions);
-	list_init(&runtime->effects);
+	runtime->deliveries.pool = (struct pool){ .size = sizeof(struct delivery), .room = DELIVERY_SMALL };
+	runtime->requests.pool.size = sizeof(struct request);
+	list_init(&runtime->deliveries.waiting);
+	list_init(&runtime->requests.unconfirmed);
+	list_init(&runtime->requests.returning);
+	list_init(&runtime->questions.open);
+	list_init(&runtime->effects.all);
 	runtime->table = table_new(service);
 	runtime->state = state_new(store);
 	assert(!settings->context.service || settings->context.service == service);
@@ -338,8 +337,8 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 		die("the folded state of an older program cannot be emptied: check the disk");
 	state_write_turn(runtime->state, 1);
 	runtime->session = session_new(service, settings, runtime->run, link, clock, &owner);
-	runtime->notes = service->unused ? settings->notes : NULL;
-	runtime->tell = settings->tell;
+	runtime->effects.notes = service->unused ? settings->notes : NULL;
+	runtime->trace.tell = settings->tell;
 	notes_say_unused(runtime);
 	*ret = runtime;
 	return 0;
@@ -355,8 +354,8 @@ void runtime_free(struct runtime *runtime)
 	session_free(runtime->session);
 	state_free(runtime->state);
 	table_free(runtime->table);
-	pool_free(&runtime->deliveries);
-	pool_free(&runtime->requests_spare);
+	pool_free(&runtime->deliveries.pool);
+	pool_free(&runtime->requests.pool);
 	free(runtime);
 }
 
@@ -405,7 +404,7 @@ static int64_t wait_us(const struct runtime *runtime)
 int64_t runtime_work(struct runtime *runtime)
 {
 	runtime->heard_us = boot_us(runtime);
-	runtime->due_is_known = false;
+	runtime->clock_turn.due_is_known = false;
 	monotonic_wall_look(&runtime->steady);
 	session_hear(runtime->session);
 	effects_work(runtime);
@@ -431,7 +430,7 @@ void runtime_drain(struct runtime *runtime)
 
 bool runtime_drained(const struct runtime *runtime)
 {
-	return list_empty(&runtime->effects) && list_empty(&runtime->unconfirmed);
+	return list_empty(&runtime->effects.all) && list_empty(&runtime->requests.unconfirmed);
 }
 
 enum runtime_phase runtime_phase(const struct runtime *runtime)
@@ -488,14 +487,14 @@ int runtime_ask(struct runtime *runtime, const char *verb, const char *argument,
 	_cleanup_free_ Question *asked = memory_new(sizeof(*asked));
 	struct question *question;
 
-	asked->id = ++runtime->question_ids;
+	asked->id = ++runtime->questions.numbers;
 	if (!TEXT_COPY(asked->verb, verb) || !TEXT_COPY(asked->argument, argument))
 		return -EMSGSIZE;
 	if (!session_is_open(runtime->session) || session_ask(runtime->session, asked) < 0)
 		return -ENOTCONN;
 	question = memory_new(sizeof(*question));
 	*question = (struct question){ .id = asked->id, .answer = answer, .context = context };
-	list_append(&runtime->questions, &question->hook);
+	list_append(&runtime->questions.open, &question->hook);
 	return 0;
 }
 

@@ -8,10 +8,9 @@
 #include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/session.h"
 #include "bus/actor/runtime/turns.h"
+#include "bus/base/clock.h"
 #include "bus/base/list.h"
-#include "bus/base/monotonic_wall.h"
-#include "bus/base/pool.h"
-#include "bus/base/rate_limit.h"
+#include "bus/base/memory.h"
 
 struct delivery {
 	struct list hook;
@@ -51,6 +50,73 @@ struct question {
 
 enum { POISONED_REMEMBERED = 16 };
 
+struct poisoned {
+	uint64_t seq;
+	char queue[32];
+	char reason[TURN_REASON_MAX];
+};
+
+/* delivery.c: those that wait for the projections, oldest first */
+struct deliveries {
+	struct list waiting;
+	uint64_t count; /* of those that wait */
+	struct pool pool;
+	struct poisoned poisoned[POISONED_REMEMBERED];
+	uint32_t poisoned_next;
+};
+
+/* delivery.c: turns of a service that lives by the clock */
+struct clock_turn {
+	int64_t hold_us;       /* boot time before which none is tried */
+	int64_t due_us;        /* what the service said is due next ... */
+	uint64_t due_asked_at; /* ... after so many turns */
+	bool due_is_known;     /* in this round of work */
+};
+
+/* requests.c: those without answer, in order of their numbers; confirmed ones whose facts have not come back */
+struct requests {
+	struct list unconfirmed, returning;
+	uint64_t numbers;   /* given */
+	size_t turns;       /* unconfirmed ones */
+	size_t clock_turns; /* on the clock, whose rows are in the overlay: not confirmed, or not come back */
+	struct pool pool;
+};
+
+/* runtime.c: what a command has asked the broker */
+struct questions {
+	struct list open;
+	uint64_t numbers; /* given */
+};
+
+/* runtime.c: how much the broker may send */
+struct credit {
+	UpCredit now;     /* granted now */
+	UpCredit granted; /* as last told */
+	UpCredit window;  /* how much is granted ahead of what is done with */
+};
+
+/* effects.c */
+struct effects {
+	struct effect_driver *const *drivers;
+	struct claim_notes *notes; /* NULL: none are kept */
+	struct list all;
+	uint32_t running, most;
+};
+
+/* counts.c: how the counts are told */
+struct counting {
+	int64_t at_us; /* boot time at which they are told again */
+	counts_fn *beside;
+	void *context;
+	uint64_t (*memory_bytes)(void); /* NULL: not told */
+};
+
+/* trace_log.c */
+struct trace {
+	tell_fn *tell; /* NULL: nobody listens */
+	struct rate_limit of_said, of_failures;
+};
+
 struct runtime {
 	const struct service *service;
 	const struct clock *clock;
@@ -63,49 +129,22 @@ struct runtime {
 	int64_t flush_every_us, gateway_promise_us;
 	int64_t flush_at_us; /* boot time; 0: nothing to flush */
 	int64_t heard_us; /* boot time when this round of work began: leases and deadlines of all that runs go by it */
-	/* session */
 	uint64_t must_pass; /* head when the session began: clock turns wait for it */
-	uint64_t requests;  /* numbers given */
 	uint64_t turns;     /* numbers given */
-	UpCredit credit;    /* granted now */
-	UpCredit granted;   /* as last told */
-	UpCredit window;    /* how much is granted ahead of what is done with */
 	uint64_t spooled;
-	/* deliveries that wait for the projections, oldest first */
-	struct list waiting;
-	uint64_t waiting_count;
-	struct pool deliveries, requests_spare;
-	struct poisoned {
-		uint64_t seq;
-		char queue[32];
-		char reason[TURN_REASON_MAX];
-	} poisoned[POISONED_REMEMBERED];
-	uint32_t poisoned_next;
-	/* requests without answer, in order of their numbers; confirmed ones whose facts have not come back */
-	struct list unconfirmed, returning;
-	size_t unconfirmed_turns;
-	size_t clock_turns; /* on the clock, whose rows are in the overlay: not confirmed, or not come back */
-	struct list questions;
-	uint64_t question_ids;
-	int64_t clock_hold_us; /* boot time before which no turn on the clock is tried */
-	int64_t due_us;        /* what the service said is due next ... */
-	uint64_t due_asked_at; /* ... after so many turns */
-	bool due_is_known;     /* in this round of work */
-	/* effects.c */
-	struct effect_driver *const *drivers;
-	struct claim_notes *notes; /* NULL: none are kept */
-	struct list effects;
-	uint32_t effects_running, effects_most;
 	bool draining;
 	struct runtime_counts counts;
 	struct rate_limit of_large_rows; /* lines about them */
-	int64_t counts_at_us;            /* boot time at which they are told again */
-	counts_fn *counts_beside;
-	void *counts_context;
-	uint64_t (*memory_bytes)(void); /* NULL: not told */
 	struct activity *activity, unwatched;
-	tell_fn *tell; /* NULL: nobody listens */
-	struct rate_limit of_said, of_failures;
+	/* Each of these parts belongs to the file that its struct names. */
+	struct credit credit;
+	struct deliveries deliveries;
+	struct clock_turn clock_turn;
+	struct requests requests;
+	struct questions questions;
+	struct effects effects;
+	struct counting counting;
+	struct trace trace;
 };
 
 static inline int64_t boot_us(const struct runtime *runtime)
@@ -179,7 +218,7 @@ void trace_log_note(struct runtime *runtime, struct request *request, struct byt
 void trace_log_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm);
 void trace_log_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict);
 
-/* notes.c */
+/* claim_notes.c */
 void notes_say_unused(struct runtime *runtime); /* the claims of earlier runs that certainly were not used */
 int notes_add(struct runtime *runtime, uint64_t seq, struct bytes claim); /* a handle for claim_notes.h */
 

@@ -1,13 +1,14 @@
 /*
- * session.c: hello, welcome, heartbeat, goodbye
+ * session.c: hello, welcome, heartbeat, goodbye, and the frames that go out
  *
  * Owns:      the link, the epoch, the heartbeat's clock, the phase.
  * Promises:  a frame of another epoch or out of number ends the session; silence for five heartbeats does; every end is told once.
  *            Heartbeats are never further apart than the broker asks, and fall on the multiples of that in the host's boot time.
  * Fails by:  going AWAY with the reason in words; REFUSED when the broker says that trying again is of no use.
- * Read next: session_frames.c (what goes out), runtime.c (whom it serves)
+ * Read next: runtime.c (the owner of the session)
  */
-#include "bus/actor/runtime/session_inside.h"
+#include "bus/actor/runtime/session.h"
+#include "bus/base/list.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -19,6 +20,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#define FRAMES_AGAIN_US (2 * US_PER_MS) /* when the socket was full */
+
+struct session {
+	const struct service *service;
+	const char *instance, *run;
+	char host[64]; /* this one's name */
+	struct link *link;
+	const struct clock *clock;
+	struct session_owner owner;
+	enum runtime_phase phase;
+	char why[256];
+	Control *in_control, *out_control; /* large: 33 KB each */
+	struct buffer heard, out;
+	/* hello */
+	int64_t backoff_us;
+	int64_t hello_us; /* when to say it (again) */
+	bool silent;      /* said, not answered */
+	int64_t away_since_us;
+	/* an open session */
+	uint64_t epoch;
+	uint64_t received; /* number of the last frame of the lane */
+	uint64_t ping;     /* the broker's last */
+	int64_t heartbeat_us, heartbeat_at_us;
+	int64_t heard_us;  /* the broker, last */
+	int64_t echoed_us; /* outlives sessions */
+	/* frames that go out */
+	struct frame_writer writer;
+	struct list frames; /* finished, waiting for the socket */
+	size_t frame_count;
+	uint64_t number;    /* of the last frame finished */
+	int64_t stuck_us;   /* since when the socket takes nothing; 0: it does */
+	uint64_t arrived;   /* the broker has received up to here ... */
+	int64_t arrived_us; /* ... which last changed then */
+};
+
+static void frames_open(struct session *session);
+static void frames_drop(struct session *session);
+static bool frames_send(struct session *session); /* false: the socket has been stuck for too long */
+static bool frames_blocked(const struct session *session);
+/* The broker has received up to `received`; false: it has stood still for `patience_us` though more was sent. */
+static bool frames_arrive(struct session *session, uint64_t received, int64_t patience_us);
 
 static const int64_t HELLO_PATIENCE_US = 1 * US_PER_S; /* no answer: say it again */
 static const int64_t BACKOFF_DEFAULT_US = 200 * US_PER_MS;
@@ -433,4 +476,115 @@ const char *session_why(const struct session *session)
 int64_t session_echoed_us(const struct session *session)
 {
 	return session->echoed_us;
+}
+
+/*
+ * What a session says, gathered into numbered frames
+ *
+ * Owns:     the frame being gathered and the finished ones that the socket has not taken yet.
+ * Promises: frames leave in order of their numbers; what belongs together is in one frame.
+ * Fails by: frames_send answering false when the socket takes nothing for seconds.
+ */
+
+static const int64_t STUCK_US = 5 * US_PER_S;
+enum { FRAME_GATHERED_BYTES = 512 << 10 };
+
+struct frame {
+	struct list hook;
+	struct buffer bytes;
+};
+
+static void frames_open(struct session *session)
+{
+	frames_drop(session);
+	session->number = 0;
+	session->arrived = 0;
+	session->arrived_us = clock_boot_us(session->clock);
+	session->stuck_us = 0;
+}
+
+static void frames_drop(struct session *session)
+{
+	LIST_EACH_SAFE (hook, &session->frames) {
+		struct frame *frame = LIST_ENTRY(hook, struct frame, hook);
+
+		list_remove(hook);
+		buffer_free(&frame->bytes);
+		free(frame);
+	}
+	session->frame_count = 0;
+	frame_writer_clear(&session->writer);
+}
+
+static bool say(struct session *session, struct bytes frame)
+{
+	if (session->link->say(session->link, frame) < 0) {
+		if (session->stuck_us == 0)
+			session->stuck_us = clock_boot_us(session->clock);
+		return false;
+	}
+	session->stuck_us = 0;
+	return true;
+}
+
+static void keep(struct session *session, struct bytes bytes)
+{
+	struct frame *frame = memory_new(sizeof(*frame));
+
+	buffer_add(&frame->bytes, bytes.data, bytes.len);
+	list_append(&session->frames, &frame->hook);
+	session->frame_count++;
+}
+
+/* It leaves from where it was gathered, unless others wait before it, or the socket takes nothing. */
+static void finish(struct session *session)
+{
+	struct bytes frame;
+
+	if (session->writer.count == 0)
+		return;
+	frame = frame_close(&session->writer, session->epoch, ++session->number);
+	assert(frame.len <= FRAME_BYTES_MAX);
+	if (!list_empty(&session->frames) || !say(session, frame))
+		keep(session, frame);
+}
+
+void session_add(struct session *session, const Up *item, struct bytes body, bool more)
+{
+	assert(session_is_open(session));
+	frame_add(&session->writer, Up_fields, item, body);
+	if (!more && session->writer.items.len >= FRAME_GATHERED_BYTES)
+		finish(session);
+}
+
+static bool frames_send(struct session *session)
+{
+	LIST_EACH_SAFE (hook, &session->frames) {
+		struct frame *frame = LIST_ENTRY(hook, struct frame, hook);
+
+		if (!say(session, buffer_bytes(&frame->bytes)))
+			break;
+		list_remove(hook);
+		buffer_free(&frame->bytes);
+		free(frame);
+		session->frame_count--;
+	}
+	finish(session);
+	return session->stuck_us == 0 || clock_boot_us(session->clock) - session->stuck_us < STUCK_US;
+}
+
+static bool frames_blocked(const struct session *session)
+{
+	return session->frame_count > 0;
+}
+
+static bool frames_arrive(struct session *session, uint64_t received, int64_t patience_us)
+{
+	int64_t now = clock_boot_us(session->clock);
+
+	if (received != session->arrived || received >= session->number - session->frame_count) {
+		session->arrived = received;
+		session->arrived_us = now;
+	}
+	return now - session->arrived_us < patience_us;
 }

@@ -1,5 +1,5 @@
 /*
- * state.c: rows in three layers
+ * state.c: rows in three layers, of a process that runs or of its folder
  *
  * Owns:      the store of folded state, what was read from it lately, the rows folded since the last flush, the overlay of
  *            unconfirmed turns.
@@ -7,12 +7,13 @@
  *            rows and cursor reach the store in one batch. Nobody else writes to the store, so what was read from it holds until
  *            the next batch; the layers above it are never remembered.
  * Fails by:  ending the process when the store does not answer: state that cannot be read must not be decided on.
- * Read next: overlay.c, state_each.c, empty_tables.c, runtime.c
+ * Read next: overlay.c, state_each.c, row_cache.c, runtime.c
  */
+#include "bus/actor/state.h"
+#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
 #include "bus/actor/runtime/state_rows.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
@@ -487,4 +488,36 @@ int state_lay_out(struct state *state, uint64_t layout)
 
 	state->layout = layout;
 	return other ? state_forget(state) : 0;
+}
+
+/* The folded state of a process that does not run. */
+
+bool state_folder_is_in_use(const char *path)
+{
+	return store_is_in_use(path);
+}
+
+int state_open_folder(const char *path, struct state **ret, char ret_why[512])
+{
+	struct store *store = NULL;
+	int r = store_open_read_only(path, &runtime_store_options, &store, ret_why);
+	bool is_empty = r == -ENOENT || (r == 0 && !state_has_cursor(store));
+
+	if (is_empty) { /* its process would empty it, and this one may not write */
+		store_close(store);
+		r = store_open_memory(&runtime_store_options, &store);
+	}
+	if (r == 0)
+		*ret = state_new(&store);
+	return r;
+}
+
+void state_close_folder(struct state *state)
+{
+	state_free(state);
+}
+
+const char *state_folder_log_id(const struct state *state)
+{
+	return state_log_id(state);
 }

@@ -7,7 +7,6 @@
  */
 #include "bus/actor/runtime/state_rows.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 

@@ -10,10 +10,30 @@
 
 #include "bus.pb.h"
 #include "bus/actor/runtime/layers.h"
-#include "bus/actor/runtime/row_cache.h"
+#include "bus/base/bytes.h"
 #include "bus/base/list.h"
 #include "bus/base/sorted_map.h"
 #include <errno.h>
+
+/*
+ * Rows that were read from the store, or found not to be there, until the store changes
+ *
+ * It stands for the store alone, below what is folded and below the turns: what it says is what store_get would say.
+ */
+
+struct row_cache;
+
+/* `bytes_most`: about what it takes in memory, at most. */
+struct row_cache *row_cache_new(size_t bytes_most);
+void row_cache_free(struct row_cache *cache); /* takes NULL */
+
+/* What the store has under this key; data NULL: it has no such row. */
+void row_cache_put(struct row_cache *cache, struct bytes key, struct bytes value);
+/* true: known, and then *ret is as it was put, borrowed until the cache is asked or told again. */
+bool row_cache_get(struct row_cache *cache, struct bytes key, struct bytes *ret);
+/* The store has this now: as row_cache_put, but what nobody asked for is not kept. */
+void row_cache_renew(struct row_cache *cache, struct bytes key, struct bytes value);
+void row_cache_clear(struct row_cache *cache);
 
 /* A table's name, a shop (64) and a key (200) of a message, with room for what folds put together. */
 enum { ROW_KEY_MAX = 512 };
@@ -34,7 +54,7 @@ struct state {
 	struct buffer scratch;        /* what was read */
 	struct buffer writing;        /* a row on its way into its layer */
 	struct row_cache *cache;      /* of the store's rows */
-	struct map *tables;           /* whether the store has rows of them: empty_tables.c */
+	struct map *tables;           /* whether the store has rows of them: row_cache.c */
 	struct store_cursor *resting; /* sees the store as it is now, and serves the next walk; NULL: there is none */
 	bool unmarked;                /* rows of the store have no mark: an older program wrote it */
 	uint64_t layout;              /* of the rows, the service's own count */
@@ -70,7 +90,7 @@ void state_rest_cursor(const struct state *state, struct bytes prefix, struct st
 /* To be called whenever the store has changed: the cursor that rests sees it as it was. */
 void state_end_resting(struct state *state);
 
-/* empty_tables.c. True: the store has no row of the table that this key, or this beginning of keys, belongs to. */
+/* row_cache.c. True: the store has no row of the table that this key, or this beginning of keys, belongs to. */
 bool state_store_lacks(const struct state *state, struct bytes key);
 /* A row is put into the store; `key_before`: the row that was put just before, or empty. */
 void state_put_into(struct state *state, struct bytes key, struct bytes key_before);

@@ -4,8 +4,8 @@
  * Owns:     the two buffers that messages are decoded into.
  * Promises: a message meets only the function that is declared for its topic.
  */
-#include "bus/actor/runtime/table.h"
 #include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/turns.h"
 #include "bus/base/memory.h"
 #include "bus/wire/codec.h"
 #include <assert.h>

@@ -72,13 +72,13 @@ static void note(struct runtime *runtime, struct buffer *story, struct bytes mes
 	Envelope envelope;
 	struct bytes payload;
 
-	if (!rate_limit_take(&runtime->of_said, boot_us(runtime), SAID_EVERY_US, SAID_BURST))
+	if (!rate_limit_take(&runtime->trace.of_said, boot_us(runtime), SAID_EVERY_US, SAID_BURST))
 		return; /* before anything is read: a flood costs nothing */
 	topic = message_read(message, &envelope, &payload) == 0 ? service_says_topic(runtime->service, envelope.topic)
 								: NULL;
 	row = topic ? told_of(topic) : NULL;
 	if (!row || !row->event) {
-		rate_limit_give_back(&runtime->of_said, SAID_EVERY_US);
+		rate_limit_give_back(&runtime->trace.of_said, SAID_EVERY_US);
 		return;
 	}
 	told.event = row->event;
@@ -91,7 +91,7 @@ static void note(struct runtime *runtime, struct buffer *story, struct bytes mes
 
 void trace_log_note(struct runtime *runtime, struct request *request, struct bytes message, uint32_t index)
 {
-	if (runtime->tell)
+	if (runtime->trace.tell)
 		note(runtime, &request->story, message, index);
 }
 
@@ -105,7 +105,7 @@ static void tell_left_out(struct runtime *runtime, struct rate_limit *allowance,
 		"too much at once: of %llu %s nothing is told here; the log has all: cartbus why",
 		(unsigned long long)allowance->left_out, what);
 	allowance->left_out = 0;
-	runtime->tell(LOG_NOTICE, &(struct log_about){ 0 }, words);
+	runtime->trace.tell(LOG_NOTICE, &(struct log_about){ 0 }, words);
 }
 
 static void tell_said(struct runtime *runtime, const struct told *told, const Confirm *confirm)
@@ -119,16 +119,16 @@ static void tell_said(struct runtime *runtime, const struct told *told, const Co
 		what.event = event_said_before;
 	snprintf(words, sizeof(words), "said %s shop=%s seq=%llu%s%s%s", told->topic, told->shop,
 		(unsigned long long)seq, before ? " before" : "", told->word[0] ? ": " : "", told->word);
-	runtime->tell(LOG_INFO, &what, words);
+	runtime->trace.tell(LOG_INFO, &what, words);
 }
 
 void trace_log_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm)
 {
 	struct told told;
 
-	if (!runtime->tell || confirm->kind == CONFIRM_REFUSED || request->story.len == 0)
+	if (!runtime->trace.tell || confirm->kind == CONFIRM_REFUSED || request->story.len == 0)
 		return;
-	tell_left_out(runtime, &runtime->of_said, "messages that were said");
+	tell_left_out(runtime, &runtime->trace.of_said, "messages that were said");
 	for (size_t at = 0; at + sizeof(told) <= request->story.len; at += sizeof(told)) {
 		memcpy(&told, request->story.data + at, sizeof(told));
 		tell_said(runtime, &told, confirm);
@@ -163,16 +163,16 @@ static void tell_failed(struct runtime *runtime, const struct turn *turn, bool g
 	snprintf(words, sizeof(words), "failed at %s shop=%s seq=%llu, try %lu, %s: %s", told.topic, told.shop,
 		(unsigned long long)what.seq, (unsigned long)turn->failures + 1,
 		gives_up ? "gave up" : "will try again", reason);
-	runtime->tell(gives_up ? LOG_ERROR : LOG_WARNING, &what, words);
+	runtime->trace.tell(gives_up ? LOG_ERROR : LOG_WARNING, &what, words);
 }
 
 void trace_log_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict)
 {
 	bool gives_up = verdict == TURN_DEAD_LETTER;
 
-	if (!runtime->tell || !(gives_up || (verdict == TURN_RETRY && turn->failed)) ||
-		!rate_limit_take(&runtime->of_failures, boot_us(runtime), FAILURE_EVERY_US, FAILURES_BURST))
+	if (!runtime->trace.tell || !(gives_up || (verdict == TURN_RETRY && turn->failed)) ||
+		!rate_limit_take(&runtime->trace.of_failures, boot_us(runtime), FAILURE_EVERY_US, FAILURES_BURST))
 		return;
-	tell_left_out(runtime, &runtime->of_failures, "failures");
+	tell_left_out(runtime, &runtime->trace.of_failures, "failures");
 	tell_failed(runtime, turn, gives_up);
 }

@@ -1,5 +1,5 @@
 /*
- * sim_inside.h: the simulator's own memory, shared by sim.c, memory_link.c and sim_say.c
+ * sim_inside.h: the simulator's own memory, shared by sim.c and memory_link.c
  */
 #ifndef ACTOR_SIM_SIM_INSIDE_H
 #define ACTOR_SIM_SIM_INSIDE_H

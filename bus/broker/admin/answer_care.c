@@ -7,6 +7,7 @@
  */
 #include "bus/base/text.h"
 #include "bus/broker/admin/question.h"
+#include "bus/broker/queue/claim.h"
 #include <errno.h>
 #include <stdio.h>
 
@@ -43,7 +44,7 @@ json_t *answer_release(struct broker *broker, json_t *argument, char ret_error[2
 
 static bool is_spooling(const struct broker *broker, int peer)
 {
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		const struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (session->peer == peer && session->spooled > 0)
@@ -62,14 +63,14 @@ static json_t *end_sessions(struct broker *broker, int peer)
 {
 	json_t *ended = json_array();
 
-	LIST_EACH_SAFE (hook, &broker->sessions) {
+	LIST_EACH_SAFE (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 		struct buffer key = { 0 };
 
 		if (session->peer != peer)
 			continue;
 		rebuild_key(broker, peer, session->instance, &key);
-		map_put(broker->rebuilding, buffer_bytes(&key), broker);
+		map_put(broker->sessions->rebuilding, buffer_bytes(&key), broker);
 		buffer_free(&key);
 		json_array_append_new(ended,
 			json_pack("{s:s,s:I}", "instance", session->instance, "epoch", (json_int_t)session->epoch));
@@ -108,7 +109,7 @@ bool rebuild_is_due(struct broker *broker, int peer, const char *instance)
 	bool due;
 
 	rebuild_key(broker, peer, instance, &key);
-	due = map_remove(broker->rebuilding, buffer_bytes(&key)) != NULL;
+	due = map_remove(broker->sessions->rebuilding, buffer_bytes(&key)) != NULL;
 	buffer_free(&key);
 	return due;
 }

@@ -9,6 +9,7 @@
 #include "bus/base/text.h"
 #include "bus/broker/admin/question.h"
 #include "bus/broker/queue/feed.h"
+#include "bus/broker/queue/queue.h"
 #include <stdio.h>
 #include <stdlib.h>
 

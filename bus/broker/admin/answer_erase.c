@@ -9,15 +9,16 @@
  */
 #include "bus/broker/admin/erase.h"
 #include "bus/broker/admin/question.h"
+#include "bus/broker/commit.h"
 #include <stdio.h>
 
 enum { LOOK_AT_MOST = 20000, LIST_MOST = 500, ERASE_MOST = 10 * 1000 * 1000 };
 
 static const char *phase_word(const struct broker *broker)
 {
-	if (!broker->erasing)
+	if (!broker->erasure->erasing)
 		return "none";
-	switch (broker->erasing->phase) {
+	switch (broker->erasure->erasing->phase) {
 	case ERASE_ASKED:
 		return "asked";
 	case ERASE_SETTLING:
@@ -29,7 +30,7 @@ static const char *phase_word(const struct broker *broker)
 	case ERASE_PURGING:
 		return "purging";
 	case ERASE_DONE:
-		return broker->commits < broker->erasing->wait_commits ? "purging" : "done";
+		return broker->commit->over < broker->erasure->erasing->wait_commits ? "purging" : "done";
 	}
 	return "none";
 }
@@ -39,7 +40,7 @@ json_t *answer_erasure(struct broker *broker, json_t *argument, char ret_error[2
 	(void)argument;
 	(void)ret_error;
 	return json_pack("{s:s,s:b,s:I}", "phase", phase_word(broker), "running", (int)erase_is_running(broker),
-		"messages", (json_int_t)(broker->erasing ? broker->erasing->count : 0));
+		"messages", (json_int_t)(broker->erasure->erasing ? broker->erasure->erasing->count : 0));
 }
 
 static void add(struct broker *broker, const json_t *numbers, bool with_idem)
@@ -61,11 +62,11 @@ json_t *answer_erase(struct broker *broker, json_t *argument, char ret_error[256
 		snprintf(ret_error, 256, "an erasure is running: wait until it is done");
 		return NULL;
 	}
-	if (!broker->erasing || broker->erasing->phase != ERASE_ASKED) {
+	if (!broker->erasure->erasing || broker->erasure->erasing->phase != ERASE_ASKED) {
 		snprintf(ret_error, 256, "no erasure has begun");
 		return NULL;
 	}
-	if (broker->erasing->count + json_array_size(messages) + json_array_size(with_keys) > ERASE_MOST) {
+	if (broker->erasure->erasing->count + json_array_size(messages) + json_array_size(with_keys) > ERASE_MOST) {
 		snprintf(ret_error, 256, "at most %d messages are erased at a time", ERASE_MOST);
 		return NULL;
 	}

@@ -2,7 +2,10 @@
  * answer_status.c: how the broker, its sessions, queues and gateways are
  */
 #include "bus/broker/admin/question.h"
+#include "bus/broker/commit.h"
 #include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/claim.h"
+#include "bus/broker/session/refused.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -76,7 +79,7 @@ static json_t *describe_sessions(struct broker *broker)
 {
 	json_t *array = json_array();
 
-	LIST_EACH (hook, &broker->sessions)
+	LIST_EACH (hook, &broker->sessions->all)
 		json_array_append_new(array, describe_session(broker, LIST_ENTRY(hook, struct session, hook)));
 	return array;
 }
@@ -93,7 +96,7 @@ static void describe_gateway(struct bytes name, void *value, void *context)
 	const struct session *found = NULL;
 
 	(void)value;
-	LIST_EACH (hook, &describing->broker->sessions) {
+	LIST_EACH (hook, &describing->broker->sessions->all) {
 		const struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (session->gateway && bytes_equal(bytes_of(session->instance), name))
@@ -125,7 +128,7 @@ static json_t *describe_refused(const struct broker *broker)
 	json_t *object = json_object();
 
 	for (int i = 0; i < REFUSED_COUNT; i++)
-		json_object_set_new(object, names[i], number(broker->refused[i]));
+		json_object_set_new(object, names[i], number(broker->admission->refused[i]));
 	return object;
 }
 
@@ -165,12 +168,12 @@ static json_t *describe_clock(const struct broker *broker)
 
 static json_t *describe_connections(const struct broker *broker)
 {
-	const struct broker_connections *connections = &broker->connections;
+	const struct broker_connections *connections = &broker->admission->connections;
 
 	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:s}", "open", (json_int_t)connections->open, "unproven",
 		(json_int_t)connections->unproven, "turned_away", (json_int_t)connections->turned_away, "descriptors",
-		(json_int_t)connections->descriptors, "last_us", (json_int_t)broker->turned_away_us, "last",
-		broker->turned_away);
+		(json_int_t)connections->descriptors, "last_us", (json_int_t)broker->admission->turned_away_us, "last",
+		broker->admission->turned_away);
 }
 
 static json_t *describe_sidelog(const struct broker *broker)
@@ -194,15 +197,15 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 
 	(void)argument;
 	(void)ret_error;
-	map_each(broker->gateways, describe_gateway, &gateways);
+	gateways_each(broker, describe_gateway, &gateways);
 	json_object_set_new(object, "host", describe_host());
 	json_object_set_new(object, "log", json_string(log_id(broker->log)));
 	json_object_set_new(object, "head", number(log_head(broker->log)));
 	json_object_set_new(object, "wall_us", json_integer(broker_wall_us(broker)));
 	json_object_set_new(object, "uptime_us", json_integer(broker_boot_us(broker) - broker->opened_boot_us));
-	json_object_set_new(object, "committed", number(broker->committed));
+	json_object_set_new(object, "committed", number(broker->commit->messages));
 	json_object_set_new(object, "parked_claims", number(claims_parked(broker)));
-	json_object_set_new(object, "claims_held", json_boolean(broker->claims_held));
+	json_object_set_new(object, "claims_held", json_boolean(claims_are_held(broker)));
 	json_object_set_new(object, "sessions", describe_sessions(broker));
 	json_object_set_new(object, "queues", describe_queues(broker));
 	json_object_set_new(object, "gateways", gateways.array);

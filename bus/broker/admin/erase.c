@@ -8,20 +8,112 @@
  *            who folded one of the topics is told to fold anew; at last the files themselves are rewritten, beside all other work.
  *            Numbers, times and topics stay: the log is not shorter, and every message is still counted.
  * Fails by:  breaking the broker.
- * Read next: erase_rows.c (what is on the disk of it), erase_log.c (a block without them), answer_erase.c (who asks), hello.c (who folds anew), bus/store/rocks/rocks_purge.c
+ * Read next: erase_rows.c (what is on the disk of it), drop.c (a block without them), answer_erase.c (who asks), hello.c (who folds anew), bus/store/rocks/rocks.c
  */
 #include "bus/broker/admin/erase.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "bus/broker/admin/eraser.h"
+#include "bus/broker/commit.h"
 #include "bus/broker/log/block.h"
+#include "bus/broker/log/idem.h"
 #include "bus/broker/log/latest.h"
+#include "bus/broker/log/retain.h"
 #include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/queue.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/*
+ * A thread that has the store rewrite its files, so that the broker goes on meanwhile
+ *
+ * Owns:      the thread, and copies of what it is to rewrite.
+ * Fails by:  die() when there is no thread to be had.
+ */
+
+struct eraser {
+	struct store *store;
+	pthread_t thread;
+	struct store_range ranges[ERASE_FAMILIES];
+	size_t count;
+	struct buffer keys[2 * ERASE_FAMILIES];
+	int result;
+	atomic_bool done;
+};
+
+static void *run(void *context)
+{
+	struct eraser *eraser = context;
+
+	eraser->result = store_purge(eraser->store, eraser->ranges, eraser->count);
+	eraser->done = true;
+	return NULL;
+}
+
+static struct bytes copy(struct buffer *to, const struct buffer *from)
+{
+	buffer_add(to, from->data, from->len);
+	return buffer_bytes(to);
+}
+
+static void add(struct eraser *eraser, int family, const struct erase_span *span)
+{
+	struct buffer *keys = &eraser->keys[2 * eraser->count];
+	struct store_range *range = &eraser->ranges[eraser->count++];
+
+	range->family = family;
+	if (span) {
+		range->from = copy(&keys[0], &span->from);
+		range->to = copy(&keys[1], &span->to);
+	}
+}
+
+static struct eraser *eraser_new(struct store *store, const struct erase_span *spans, bool exactly)
+{
+	struct eraser *eraser = memory_new(sizeof(*eraser));
+	sigset_t all, before;
+
+	eraser->store = store;
+	for (int family = 0; family < ERASE_FAMILIES; family++) {
+		bool is_small = family == FAMILY_DEAD || family == FAMILY_QUEUE;
+		bool may_hold_more = !exactly && (family == FAMILY_IDEM || family == FAMILY_LATEST);
+
+		if (is_small || may_hold_more)
+			add(eraser, family, NULL);
+		else if (spans[family].is_set)
+			add(eraser, family, &spans[family]);
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&eraser->thread, NULL, run, eraser) != 0)
+		die("no thread can be started that erases: see the limits of this user");
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return eraser;
+}
+
+static bool eraser_is_done(struct eraser *eraser, int *ret_result)
+{
+	if (!eraser->done)
+		return false;
+	*ret_result = eraser->result;
+	return true;
+}
+
+static void eraser_free(struct eraser *eraser)
+{
+	if (!eraser)
+		return;
+	pthread_join(eraser->thread, NULL);
+	for (size_t i = 0; i < 2 * ERASE_FAMILIES; i++)
+		buffer_free(&eraser->keys[i]);
+	free(eraser);
+}
 
 enum {
 	SETTLE_AT_ONCE = 256, /* messages per tick */
@@ -29,6 +121,21 @@ enum {
 };
 
 static const int64_t AGAIN_US = 100 * US_PER_MS; /* what is leased is looked at again */
+
+struct erasure *erasure_new(int topic_count)
+{
+	struct erasure *erasure = memory_new(sizeof(*erasure));
+
+	erasure->before = memory_new((size_t)topic_count * sizeof(uint64_t));
+	return erasure;
+}
+
+void erasure_free(struct erasure *erasure)
+{
+	erasing_free(erasure->erasing);
+	free(erasure->before);
+	free(erasure);
+}
 
 void erasing_free(struct erasing *erasing)
 {
@@ -64,27 +171,28 @@ void erase_add_entry(struct erasing *erasing, uint64_t seq, bool with_idem)
 
 bool erase_is_running(const struct broker *broker)
 {
-	return broker->erasing && broker->erasing->phase > ERASE_ASKED && broker->erasing->phase < ERASE_DONE;
+	return broker->erasure->erasing && broker->erasure->erasing->phase > ERASE_ASKED &&
+		broker->erasure->erasing->phase < ERASE_DONE;
 }
 
 bool erase_begin(struct broker *broker)
 {
 	if (erase_is_running(broker))
 		return false;
-	erasing_free(broker->erasing);
-	broker->erasing = memory_new(sizeof(struct erasing));
+	erasing_free(broker->erasure->erasing);
+	broker->erasure->erasing = memory_new(sizeof(struct erasing));
 	return true;
 }
 
 void erase_add(struct broker *broker, uint64_t seq, bool with_idem)
 {
 	if (seq > 0 && seq <= log_head(broker->log))
-		erase_add_entry(broker->erasing, seq, with_idem);
+		erase_add_entry(broker->erasure->erasing, seq, with_idem);
 }
 
 void erase_run(struct broker *broker)
 {
-	struct erasing *erasing = broker->erasing;
+	struct erasing *erasing = broker->erasure->erasing;
 	size_t kept = 0;
 
 	qsort(erasing->entries, erasing->count, sizeof(*erasing->entries), by_seq);
@@ -97,7 +205,7 @@ void erase_run(struct broker *broker)
 	erasing->count = kept;
 	erasing->phase = ERASE_SETTLING;
 	erase_rows_write(broker, erasing);
-	erasing->wait_commits = broker->commits + 1;
+	erasing->wait_commits = broker->commit->over + 1;
 	broker->stirred = true;
 }
 
@@ -145,7 +253,7 @@ static bool settle(struct broker *broker, uint64_t seq, bool *ret_changed)
 	if (r < 0 && r != -ENOENT)
 		broker->broken = r;
 	if (logged.topic >= 0)
-		topic_set_add(&broker->erasing->topics, logged.topic);
+		topic_set_add(&broker->erasure->erasing->topics, logged.topic);
 	for (int i = 0; i < broker->topology.peer_count && broker->broken == 0; i++)
 		if (broker->queues[i] && !settle_in(broker, broker->queues[i], &logged, ret_changed))
 			free = false;
@@ -170,7 +278,7 @@ static void tick_settling(struct broker *broker, struct erasing *erasing)
 	if (erasing->is_held) {
 		erasing->again_boot_us = broker_boot_us(broker) + AGAIN_US;
 	} else if (erasing->has_settled) {
-		erasing->wait_commits = broker->commits + 1; /* and once more: nothing may have come back since */
+		erasing->wait_commits = broker->commit->over + 1; /* and once more: nothing may have come back since */
 	} else {
 		erasing->phase = ERASE_REWRITING;
 	}
@@ -315,7 +423,7 @@ static void tick_rewriting(struct broker *broker, struct erasing *erasing)
 bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
 {
 	for (TOPIC_SET_EACH(i, &broker->topology.peers[peer].remembers))
-		if (cursor > 0 && cursor < broker->erased_before[i])
+		if (cursor > 0 && cursor < broker->erasure->before[i])
 			return true;
 	return false;
 }
@@ -323,7 +431,7 @@ bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
 /* They say hello with where they stood, and are told. */
 static void end_sessions(struct broker *broker, const struct erasing *erasing)
 {
-	LIST_EACH_SAFE (hook, &broker->sessions) {
+	LIST_EACH_SAFE (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (topic_set_meet(&broker->topology.peers[session->peer].remembers, &erasing->topics))
@@ -338,7 +446,7 @@ static void tick_telling(struct broker *broker, struct erasing *erasing)
 	for (TOPIC_SET_EACH(i, &erasing->topics))
 		erase_rows_bound(broker, i, boundary);
 	end_sessions(broker, erasing); /* now: else they would be shown the boundary, and stand behind it */
-	erasing->wait_commits = broker->commits + 1;
+	erasing->wait_commits = broker->commit->over + 1;
 	erasing->phase = ERASE_PURGING;
 	broker->stirred = true;
 }
@@ -364,7 +472,7 @@ static void tick_purging(struct broker *broker, struct erasing *erasing)
 	if (sidelog_erase(broker, erasing) < 0)
 		return;
 	erase_rows_delete(broker, erasing);
-	erasing->wait_commits = broker->commits + 1;
+	erasing->wait_commits = broker->commit->over + 1;
 	erasing->phase = ERASE_DONE;
 	broker->stirred = true;
 }
@@ -372,9 +480,9 @@ static void tick_purging(struct broker *broker, struct erasing *erasing)
 /* Between commits. */
 void erase_tick(struct broker *broker)
 {
-	struct erasing *erasing = broker->erasing;
+	struct erasing *erasing = broker->erasure->erasing;
 
-	if (!erase_is_running(broker) || broker->broken < 0 || broker->commits < erasing->wait_commits ||
+	if (!erase_is_running(broker) || broker->broken < 0 || broker->commit->over < erasing->wait_commits ||
 		broker_boot_us(broker) < erasing->again_boot_us)
 		return;
 	switch (erasing->phase) {

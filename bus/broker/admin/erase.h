@@ -42,6 +42,18 @@ struct erasing {
 	struct eraser *eraser; /* NULL: not at work */
 };
 
+struct erasure {
+	struct erasing *erasing; /* NULL: none since the start */
+	uint64_t *before;        /* by topic: stores that stopped before it may hold what was erased of the topic */
+};
+
+struct erasure *erasure_new(int topic_count);
+void erasure_free(struct erasure *erasure);
+
+int erase_open(struct broker *broker);
+void erase_tick(struct broker *broker);
+bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor);
+
 void erasing_free(struct erasing *erasing); /* takes NULL */
 bool erase_is_running(const struct broker *broker);
 bool erase_begin(struct broker *broker); /* what is added from now on is wanted; false: one is running */

@@ -10,6 +10,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/session/refused.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -66,7 +66,7 @@ void erase_rows_bound(struct broker *broker, int topic, uint64_t boundary)
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	uint8_t value[8];
 
-	broker->erased_before[topic] = boundary;
+	broker->erasure->before[topic] = boundary;
 	put_be64(value, boundary);
 	boundary_key(broker, topic, &key);
 	store_batch_put(broker->batch, FAMILY_META, buffer_bytes(&key), BYTES(value, sizeof(value)));
@@ -85,7 +85,7 @@ static int read_boundaries(struct broker *broker)
 		if (r == 0 && value.len != 8)
 			r = -EUCLEAN;
 		if (r == 0)
-			broker->erased_before[i] = get_be64(value.data);
+			broker->erasure->before[i] = get_be64(value.data);
 	}
 	return r == -ENOENT ? 0 : r;
 }
@@ -130,8 +130,8 @@ int erase_open(struct broker *broker)
 	r = store_get(broker->store, FAMILY_META, bytes_of(ERASING), &value);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	broker->erasing = memory_new(sizeof(struct erasing));
-	broker->erasing->phase = ERASE_SETTLING;
-	broker->erasing->is_resumed = true;
-	return read_chunks(broker, broker->erasing);
+	broker->erasure->erasing = memory_new(sizeof(struct erasing));
+	broker->erasure->erasing->phase = ERASE_SETTLING;
+	broker->erasure->erasing->is_resumed = true;
+	return read_chunks(broker, broker->erasure->erasing);
 }

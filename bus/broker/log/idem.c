@@ -7,10 +7,10 @@
  *            is only staged is known too, and its answer leaves with the sync that covers the first.
  * Fails by:  breaking the broker: a key that cannot be read is neither known nor new.
  */
+#include "bus/broker/log/idem.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "bus/broker/core.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -23,6 +23,35 @@ static const int64_t SWEEP_AGAIN_US = 6 * US_PER_HOUR; /* after all were looked 
 struct staged_key {
 	uint64_t seq, hash;
 };
+
+struct idem {
+	struct map *staged;    /* key -> struct staged_key: said but not committed yet */
+	int64_t sweep_boot_us; /* when old keys are looked for again, and from where on */
+	struct buffer sweep_at;
+};
+
+struct idem *idem_new(void)
+{
+	struct idem *idem = memory_new(sizeof(*idem));
+
+	idem->staged = map_new();
+	return idem;
+}
+
+static void free_staged(struct bytes key, void *staged, void *context)
+{
+	(void)key;
+	(void)context;
+	free(staged);
+}
+
+void idem_free(struct idem *idem)
+{
+	map_each(idem->staged, free_staged, NULL);
+	map_free(idem->staged);
+	buffer_free(&idem->sweep_at);
+	free(idem);
+}
 
 void idem_key(struct broker *broker, int topic, const Envelope *envelope, struct buffer *ret)
 {
@@ -60,7 +89,7 @@ uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, s
 	int r;
 
 	idem_key(broker, topic, envelope, &key);
-	staged = map_get(broker->idem_staged, buffer_bytes(&key));
+	staged = map_get(broker->idem->staged, buffer_bytes(&key));
 	if (staged) {
 		*ret_same = staged->hash == text_hash(message);
 		return staged->seq;
@@ -87,7 +116,7 @@ void idem_stage(struct broker *broker, int topic, const Envelope *envelope, stru
 	staged->seq = seq;
 	staged->hash = text_hash(message);
 	idem_key(broker, topic, envelope, &key);
-	free(map_put(broker->idem_staged, buffer_bytes(&key), staged));
+	free(map_put(broker->idem->staged, buffer_bytes(&key), staged));
 	put_be64(value, seq);
 	put_be64(value + VALUE_TIME, (uint64_t)broker_wall_us(broker));
 	put_be64(value + VALUE_HASH, staged->hash);
@@ -120,13 +149,13 @@ static void forget(struct bytes key, void *value, void *context)
 	if (staged->seq > log_head(broker->log))
 		return;
 	free(staged);
-	map_remove(broker->idem_staged, key);
+	map_remove(broker->idem->staged, key);
 }
 
 void idem_committed(struct broker *broker)
 {
-	if (map_count(broker->idem_staged) > 0)
-		map_each(broker->idem_staged, forget, broker);
+	if (map_count(broker->idem->staged) > 0)
+		map_each(broker->idem->staged, forget, broker);
 }
 
 static bool row_is_old(struct broker *broker, struct bytes key, struct bytes value)
@@ -145,19 +174,19 @@ void idem_sweep(struct broker *broker)
 	struct store_cursor *cursor;
 	bool more;
 
-	if (broker_boot_us(broker) < broker->sweep_boot_us)
+	if (broker_boot_us(broker) < broker->idem->sweep_boot_us)
 		return;
 	cursor = store_cursor_new(broker->store, FAMILY_IDEM);
-	more = store_cursor_seek(cursor, buffer_bytes(&broker->sweep_at));
+	more = store_cursor_seek(cursor, buffer_bytes(&broker->idem->sweep_at));
 	for (int i = 0; more && i < SWEEP_ROWS; i++) {
 		if (row_is_old(broker, store_cursor_key(cursor), store_cursor_value(cursor)) &&
-			!map_get(broker->idem_staged, store_cursor_key(cursor)))
+			!map_get(broker->idem->staged, store_cursor_key(cursor)))
 			store_batch_delete(broker->batch, FAMILY_IDEM, store_cursor_key(cursor));
 		more = store_cursor_next(cursor);
 	}
-	buffer_clear(&broker->sweep_at);
+	buffer_clear(&broker->idem->sweep_at);
 	if (more)
-		buffer_add(&broker->sweep_at, store_cursor_key(cursor).data, store_cursor_key(cursor).len);
-	broker->sweep_boot_us = broker_boot_us(broker) + (more ? SWEEP_EVERY_US : SWEEP_AGAIN_US);
+		buffer_add(&broker->idem->sweep_at, store_cursor_key(cursor).data, store_cursor_key(cursor).len);
+	broker->idem->sweep_boot_us = broker_boot_us(broker) + (more ? SWEEP_EVERY_US : SWEEP_AGAIN_US);
 	store_cursor_free(cursor);
 }

@@ -14,6 +14,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/sorted_map.h"
 #include "bus/base/text.h"
+#include "bus/broker/commit.h"
 #include <errno.h>
 #include <pb_decode.h>
 #include <stdlib.h>
@@ -23,6 +24,16 @@ static const int64_t FOLD_EVERY_US = 200 * US_PER_MS; /* a sync each time: seldo
 static const uint64_t FOLD_SOON = 4096;               /* ... but not when so many messages have come */
 static const int64_t SWEEP_EVERY_US = 1 * US_PER_S;
 enum { SWEEP_ROWS = 1024 /* a few at a time: nobody waits for it */, FORGOTTEN_LEN = 16 };
+
+struct latest {
+	uint64_t folded;        /* it stands here ... */
+	uint64_t written;       /* ... and this is what is written of it */
+	int64_t looked_boot_us; /* when it was last looked at */
+	Forgotten forgotten;    /* as said up to where it stands */
+	int64_t swept_boot_us;
+	bool sweeping;
+	struct buffer sweep_at;
+};
 
 /* The last log.forgotten up to the cursor: rows_before, ends_from. */
 static int read_forgotten(struct broker *broker)
@@ -36,8 +47,8 @@ static int read_forgotten(struct broker *broker)
 		r = -EUCLEAN;
 	if (r < 0)
 		return r;
-	broker->latest_forgotten.rows_before = get_be64(row.data);
-	broker->latest_forgotten.ends_from = get_be64(row.data + 8);
+	broker->latest->forgotten.rows_before = get_be64(row.data);
+	broker->latest->forgotten.ends_from = get_be64(row.data + 8);
 	return 0;
 }
 
@@ -46,21 +57,40 @@ int latest_open(struct broker *broker)
 	_cleanup_(buffer_free) struct buffer value = { 0 };
 	int r = store_get(broker->store, FAMILY_META, bytes_of(CURSOR), &value);
 
+	broker->latest = memory_new(sizeof(*broker->latest));
 	if (r == 0 && value.len >= 8)
-		broker->folded = broker->folded_written = get_be64(value.data);
+		broker->latest->folded = broker->latest->written = get_be64(value.data);
 	return r < 0 && r != -ENOENT ? r : read_forgotten(broker);
+}
+
+void latest_close(struct broker *broker)
+{
+	if (!broker->latest)
+		return;
+	buffer_free(&broker->latest->sweep_at);
+	free(broker->latest);
+}
+
+uint64_t latest_folded(const struct broker *broker)
+{
+	return broker->latest->folded;
+}
+
+uint64_t latest_written(const struct broker *broker)
+{
+	return broker->latest->written;
 }
 
 void latest_write_cursor(struct broker *broker, struct store_batch *batch)
 {
 	uint8_t cursor[8], row[FORGOTTEN_LEN];
 
-	if (broker->folded_written == broker->folded)
+	if (broker->latest->written == broker->latest->folded)
 		return;
-	broker->folded_written = broker->folded;
-	put_be64(cursor, broker->folded);
-	put_be64(row, broker->latest_forgotten.rows_before);
-	put_be64(row + 8, broker->latest_forgotten.ends_from);
+	broker->latest->written = broker->latest->folded;
+	put_be64(cursor, broker->latest->folded);
+	put_be64(row, broker->latest->forgotten.rows_before);
+	put_be64(row + 8, broker->latest->forgotten.ends_from);
 	store_batch_put(batch, FAMILY_META, bytes_of(CURSOR), BYTES(cursor, sizeof(cursor)));
 	store_batch_put(batch, FAMILY_META, bytes_of(LATEST_FORGOTTEN), BYTES(row, sizeof(row)));
 }
@@ -111,7 +141,7 @@ bool latest_parse(struct bytes row, char said_by[32], struct logged *ret)
 /* Ended, and the log has said so long ago that it counts no more. The same as what a service makes of it (bus/actor/runtime/forget.c). */
 static bool is_forgotten(const struct broker *broker, struct bytes row)
 {
-	const Forgotten *forgotten = &broker->latest_forgotten;
+	const Forgotten *forgotten = &broker->latest->forgotten;
 	struct logged logged;
 	Envelope envelope;
 	struct bytes payload;
@@ -165,9 +195,9 @@ static void note_forgotten(struct broker *broker, struct bytes payload)
 
 	if (!pb_decode(&stream, Forgotten_fields, &forgotten))
 		return;
-	broker->latest_forgotten = forgotten;
-	broker->latest_sweeping = true;
-	buffer_clear(&broker->latest_sweep_at);
+	broker->latest->forgotten = forgotten;
+	broker->latest->sweeping = true;
+	buffer_clear(&broker->latest->sweep_at);
 }
 
 static void fold_one(struct folding *folding, const struct logged *logged)
@@ -213,7 +243,7 @@ void latest_keep_cursor(struct broker *broker)
 {
 	struct store_batch *batch;
 
-	if (broker->folded_written == broker->folded || broker->broken < 0)
+	if (broker->latest->written == broker->latest->folded || broker->broken < 0)
 		return;
 	batch = store_batch_new(broker->store);
 	if (keep(broker, batch) < 0)
@@ -231,19 +261,19 @@ static int fold_range(struct folding *folding, uint32_t most)
 	for (uint32_t i = 0; i < most && r == 0 && broker->broken == 0; i++) {
 		struct logged logged;
 
-		r = log_find(broker->log, broker->folded + 1, &topics, &logged);
+		r = log_find(broker->log, broker->latest->folded + 1, &topics, &logged);
 		if (r == 0)
 			r = log_read(broker->log, logged.seq, &logged);
 		if (r == 0) {
 			fold_one(folding, &logged);
 			folding->found = true;
-			broker->folded = logged.seq;
+			broker->latest->folded = logged.seq;
 		}
 	}
 	if (broker->broken < 0)
 		return broker->broken;
 	if (r == -ENOENT)
-		broker->folded = log_head(broker->log);
+		broker->latest->folded = log_head(broker->log);
 	else if (r < 0)
 		return r;
 	return folding->found ? keep(broker, folding->batch) : 0;
@@ -253,9 +283,10 @@ void latest_fold_lazily(struct broker *broker, uint32_t most)
 {
 	int64_t now_us = broker_boot_us(broker);
 
-	if (now_us - broker->folded_boot_us < FOLD_EVERY_US && log_head(broker->log) - broker->folded < FOLD_SOON)
+	if (now_us - broker->latest->looked_boot_us < FOLD_EVERY_US &&
+		log_head(broker->log) - broker->latest->folded < FOLD_SOON)
 		return;
-	broker->folded_boot_us = now_us;
+	broker->latest->looked_boot_us = now_us;
 	latest_fold(broker, most);
 }
 
@@ -264,7 +295,7 @@ void latest_fold(struct broker *broker, uint32_t most)
 	struct folding folding = { .broker = broker };
 	int r;
 
-	if (broker->folded == log_head(broker->log) || broker->broken < 0)
+	if (broker->latest->folded == log_head(broker->log) || broker->broken < 0)
 		return;
 	folding.batch = store_batch_new(broker->store);
 	folding.rows = sorted_map_new();
@@ -286,21 +317,21 @@ void latest_sweep(struct broker *broker)
 	struct store_cursor *cursor;
 	bool more;
 
-	if (!broker->latest_sweeping || broker_boot_us(broker) - broker->latest_swept_boot_us < SWEEP_EVERY_US)
+	if (!broker->latest->sweeping || broker_boot_us(broker) - broker->latest->swept_boot_us < SWEEP_EVERY_US)
 		return;
-	broker->latest_swept_boot_us = broker_boot_us(broker);
+	broker->latest->swept_boot_us = broker_boot_us(broker);
 	batch = store_batch_new(broker->store); /* at once: a row must not be folded anew in between */
 	cursor = store_cursor_new(broker->store, FAMILY_LATEST);
-	more = store_cursor_seek(cursor, buffer_bytes(&broker->latest_sweep_at));
+	more = store_cursor_seek(cursor, buffer_bytes(&broker->latest->sweep_at));
 	for (int i = 0; more && i < SWEEP_ROWS; i++) {
 		if (is_forgotten(broker, store_cursor_value(cursor)))
 			store_batch_delete(batch, FAMILY_LATEST, store_cursor_key(cursor));
 		more = store_cursor_next(cursor);
 	}
-	buffer_clear(&broker->latest_sweep_at);
+	buffer_clear(&broker->latest->sweep_at);
 	if (more)
-		buffer_add(&broker->latest_sweep_at, store_cursor_key(cursor).data, store_cursor_key(cursor).len);
-	broker->latest_sweeping = more;
+		buffer_add(&broker->latest->sweep_at, store_cursor_key(cursor).data, store_cursor_key(cursor).len);
+	broker->latest->sweeping = more;
 	store_cursor_free(cursor);
 	if (store_batch_count(batch) > 0 && store_commit(broker->store, batch, true) < 0)
 		broker->broken = -EIO;

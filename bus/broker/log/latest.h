@@ -15,6 +15,16 @@ enum {
 	LATEST_ROW_HEAD = 26
 };
 
+int latest_open(struct broker *broker);
+void latest_close(struct broker *broker);
+uint64_t latest_folded(const struct broker *broker);  /* it stands here ... */
+uint64_t latest_written(const struct broker *broker); /* ... and this is what is written of it */
+void latest_fold(struct broker *broker, uint32_t most);
+void latest_fold_lazily(struct broker *broker, uint32_t most);              /* now and then, behind the head */
+void latest_write_cursor(struct broker *broker, struct store_batch *batch); /* if it has moved */
+void latest_keep_cursor(struct broker *broker);                             /* now, with a sync, if it has moved */
+void latest_sweep(struct broker *broker);                                   /* deletes a few of the forgotten rows */
+
 /* Replaces what is in it; without an envelope: what the group's keys begin with. */
 void latest_key(const char *group, const Envelope *envelope, struct buffer *ret);
 bool latest_parse(struct bytes row, char said_by[32], struct logged *ret); /* borrows; false: it does not add up */

@@ -86,7 +86,7 @@ int log_seek_size(struct log *log, uint8_t retention, uint64_t bytes, uint64_t *
 /* Drops the class's frames that hold nothing at or after `before`; on the disk when it returns. */
 int log_drop(struct log *log, uint8_t retention, uint64_t before);
 
-/* erase_log.c: what of a message stays when it is erased: nothing of its key, its trace and its payload. */
+/* drop.c: what of a message stays when it is erased: nothing of its key, its trace and its payload. */
 int message_erase(struct bytes message, bool with_idem, struct buffer *ret);
 /*
  * The block that holds `seq`, written without those of its messages that picked() says; into the batch. *ret_block: what is to be

@@ -1,5 +1,5 @@
 /*
- * log_state.h: the log's own memory, shared by log.c, erase_log.c, recover.c and topic_id.c
+ * log_state.h: the log's own memory, shared by log.c, drop.c, lineage.c and recover.c
  */
 #ifndef BROKER_LOG_LOG_STATE_H
 #define BROKER_LOG_LOG_STATE_H
@@ -42,7 +42,7 @@ struct log {
 	uint64_t loads;
 };
 
-/* topic_id.c: reads the names this log has seen and writes those it has not. */
+/* Reads the names this log has seen and writes those it has not. */
 int topic_ids_open(struct log *log, struct store_batch *batch);
 /* lineage.c: the log's identity; -EUCLEAN: none, or a peer once proved that it lacks messages (then `why` says so). */
 int lineage_read(struct log *log, char why[512]);

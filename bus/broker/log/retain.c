@@ -10,16 +10,26 @@
  *            Nothing is dropped while the clock is not believed (clocks.c).
  * Read next: drop.c (how), latest.c, bus/actor/runtime/forget.c (the other side), bus/base/retention.h (the numbers)
  */
+#include "bus/broker/log/retain.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/log/latest.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
 #include <pb_encode.h>
+#include <stdlib.h>
 
 static const int64_t LOOK_EVERY_US = 4 * US_PER_HOUR;
 static const char SAID[] = "retain", SHOP_OF_ALL[] = "cartbus";
 
 enum { CLASS_RAW, CLASS_FACT, SAID_LEN = 24 };
+
+struct retention {
+	int64_t due_us;      /* log time of the next look at what may go */
+	uint64_t said;       /* the message that says what goes next; 0: none */
+	Forgotten forgotten; /* as last said */
+};
 
 static void add_topics_of(const struct broker *broker, uint8_t class, struct topic_set *ret)
 {
@@ -38,13 +48,13 @@ static void lower(uint64_t *limit, uint64_t other)
 static uint64_t needed_from(const struct broker *broker, uint8_t class)
 {
 	_cleanup_(topic_set_clear) struct topic_set topics = { 0 };
-	uint64_t limit = broker->folded_written + 1;
+	uint64_t limit = latest_written(broker) + 1;
 
 	add_topics_of(broker, class, &topics);
 	for (int i = 0; i < broker->topology.peer_count; i++)
 		if (broker->queues[i] && topic_set_meet(&broker->topology.peers[i].hears, &topics))
 			lower(&limit, broker->queues[i]->floor + 1);
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		const struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (topic_set_meet(&broker->topology.peers[session->peer].remembers, &topics))
@@ -101,7 +111,7 @@ static int find_forgotten(struct broker *broker, Forgotten *ret)
 
 	if (r == 0)
 		r = find_ends(broker, CLASS_FACT, &facts, &facts_aged);
-	*ret = broker->forgotten;
+	*ret = broker->retention->forgotten;
 	ret->ends_from = log_ends_from(broker->log);
 	raise(&ret->raw_before, raw);
 	raise(&ret->facts_before, facts);
@@ -115,9 +125,9 @@ static void write_said(struct broker *broker)
 {
 	uint8_t row[SAID_LEN];
 
-	put_be64(row, broker->forgotten.raw_before);
-	put_be64(row + 8, broker->forgotten.facts_before);
-	put_be64(row + 16, broker->forgotten.rows_before);
+	put_be64(row, broker->retention->forgotten.raw_before);
+	put_be64(row + 8, broker->retention->forgotten.facts_before);
+	put_be64(row + 16, broker->retention->forgotten.rows_before);
 	store_batch_put(broker->batch, FAMILY_META, bytes_of(SAID), BYTES(row, sizeof(row)));
 }
 
@@ -126,16 +136,17 @@ static int read_said(struct broker *broker)
 	_cleanup_(buffer_free) struct buffer row = { 0 };
 	int r = store_get(broker->store, FAMILY_META, bytes_of(SAID), &row);
 
-	broker->forgotten = (Forgotten){ .raw_before = 1, .facts_before = 1, .rows_before = 1 }; /* nothing */
+	broker->retention->forgotten =
+		(Forgotten){ .raw_before = 1, .facts_before = 1, .rows_before = 1 }; /* nothing */
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0 && row.len != SAID_LEN)
 		r = -EUCLEAN;
 	if (r < 0)
 		return r;
-	broker->forgotten.raw_before = get_be64(row.data);
-	broker->forgotten.facts_before = get_be64(row.data + 8);
-	broker->forgotten.rows_before = get_be64(row.data + 16);
+	broker->retention->forgotten.raw_before = get_be64(row.data);
+	broker->retention->forgotten.facts_before = get_be64(row.data + 8);
+	broker->retention->forgotten.rows_before = get_be64(row.data + 16);
 	return 0;
 }
 
@@ -149,20 +160,20 @@ static void say(struct broker *broker)
 
 	TEXT_COPY(envelope.topic, TOPIC_FORGOTTEN);
 	TEXT_COPY(envelope.shop, SHOP_OF_ALL);
-	if (!pb_encode(&stream, Forgotten_fields, &broker->forgotten) ||
+	if (!pb_encode(&stream, Forgotten_fields, &broker->retention->forgotten) ||
 		message_write(&envelope, BYTES(payload, stream.bytes_written), &message) < 0)
 		return;
-	broker->retain_said = stage_message(broker, topic, &envelope, "broker", buffer_bytes(&message));
+	broker->retention->said = stage_message(broker, topic, &envelope, "broker", buffer_bytes(&message));
 	write_said(broker);
 }
 
 uint64_t retain_say_again(struct broker *broker)
 {
-	uint64_t said = broker->retain_said, number;
+	uint64_t said = broker->retention->said, number;
 
 	say(broker);
-	number = broker->retain_said;
-	broker->retain_said = said;
+	number = broker->retention->said;
+	broker->retention->said = said;
 	return number;
 }
 
@@ -173,10 +184,11 @@ static bool say_forgotten(struct broker *broker)
 
 	broker->broken = find_forgotten(broker, &now);
 	if (broker->broken < 0 ||
-		(now.raw_before == broker->forgotten.raw_before && now.facts_before == broker->forgotten.facts_before &&
-			now.rows_before == broker->forgotten.rows_before))
+		(now.raw_before == broker->retention->forgotten.raw_before &&
+			now.facts_before == broker->retention->forgotten.facts_before &&
+			now.rows_before == broker->retention->forgotten.rows_before))
 		return false;
-	broker->forgotten = now;
+	broker->retention->forgotten = now;
 	say(broker);
 	return true;
 }
@@ -186,7 +198,8 @@ static bool say_forgotten(struct broker *broker)
 /* A session that has come since may need what was said to be forgotten: it is shown that first. */
 static int drop(struct broker *broker, uint8_t class)
 {
-	uint64_t before = class == CLASS_RAW ? broker->forgotten.raw_before : broker->forgotten.facts_before;
+	uint64_t before = class == CLASS_RAW ? broker->retention->forgotten.raw_before
+					     : broker->retention->forgotten.facts_before;
 
 	lower(&before, needed_from(broker, class));
 	return log_drop(broker->log, class, before);
@@ -194,22 +207,28 @@ static int drop(struct broker *broker, uint8_t class)
 
 void retain_open(struct broker *broker)
 {
+	broker->retention = memory_new(sizeof(*broker->retention));
 	broker->broken = read_said(broker);
+}
+
+void retain_close(struct broker *broker)
+{
+	free(broker->retention);
 }
 
 void retain(struct broker *broker)
 {
-	if (broker->broken < 0 || broker->retain_said > log_head(broker->log))
+	if (broker->broken < 0 || broker->retention->said > log_head(broker->log))
 		return;
-	if (broker->retain_said == 0) {
-		if (!clocks_are_trusted(broker) || broker_wall_us(broker) < broker->retain_due_us)
+	if (broker->retention->said == 0) {
+		if (!clocks_are_trusted(broker) || broker_wall_us(broker) < broker->retention->due_us)
 			return;
 		latest_keep_cursor(broker);
 		if (broker->broken < 0 || say_forgotten(broker))
 			return;
 	}
-	broker->retain_said = 0;
-	broker->retain_due_us = broker_wall_us(broker) + LOOK_EVERY_US;
+	broker->retention->said = 0;
+	broker->retention->due_us = broker_wall_us(broker) + LOOK_EVERY_US;
 	for (uint8_t class = CLASS_RAW; class <= CLASS_FACT && broker->broken == 0; class ++)
 		broker->broken = drop(broker, class);
 }

@@ -1,11 +1,15 @@
 /*
- * breaker.c: when a queue is paused, and when it is tried
+ * breaker.c: when a queue is paused, when it is tried, and what becomes of its letters meanwhile
  *
  * Promises:  messages of one key never pause a queue; what was in flight when it was paused says nothing, unless it went well.
- * Read next: breaker.h, outage.c (what the queue does with it)
+ * Read next: breaker.h
  */
 #include "bus/broker/queue/breaker.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include "bus/broker/queue/queue.h"
+#include <errno.h>
 
 static const int64_t TRY_FIRST_US = 1 * US_PER_S;
 static const int64_t TRY_MOST_US = 1 * US_PER_MINUTE;
@@ -56,4 +60,70 @@ void breaker_resume(struct breaker *breaker, int64_t since_us, int64_t boot_us)
 bool breaker_may_try(const struct breaker *breaker, uint64_t leased, int64_t boot_us)
 {
 	return leased == 0 && boot_us >= breaker->probe_boot_us;
+}
+
+/*
+ * A queue whose every message fails is paused instead of filling the dead letters
+ *
+ * Owns:      the row (queue, 'b', 0) of family queue: since when it is paused.
+ * Promises:  while it is paused nothing that fails is counted against a message, and nothing becomes a dead letter; a restart
+ *            of the broker does not forget it.
+ */
+
+static void write_row(struct broker *broker, const struct queue *queue)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	uint8_t since[8];
+
+	queue_row_key(queue, 'b', 0, &key);
+	put_be64(since, (uint64_t)queue->breaker.since_us);
+	if (breaker_is_open(&queue->breaker))
+		store_batch_put(broker->batch, FAMILY_QUEUE, buffer_bytes(&key), BYTES(since, sizeof(since)));
+	else
+		store_batch_delete(broker->batch, FAMILY_QUEUE, buffer_bytes(&key));
+}
+
+int outage_open(struct broker *broker, struct queue *queue)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	_cleanup_(buffer_free) struct buffer since = { 0 };
+	int r;
+
+	queue_row_key(queue, 'b', 0, &key);
+	r = store_get(broker->store, FAMILY_QUEUE, buffer_bytes(&key), &since);
+	if (r == 0 && since.len == 8)
+		breaker_resume(&queue->breaker, (int64_t)get_be64(since.data), broker_boot_us(broker));
+	return r == -ENOENT ? 0 : r;
+}
+
+bool outage_failed(struct broker *broker, struct queue *queue, const struct letter *letter, const char *reason)
+{
+	bool was_open = breaker_is_open(&queue->breaker);
+
+	breaker_failed(&queue->breaker, letter->key_hash, broker_boot_us(broker), broker_wall_us(broker));
+	if (breaker_is_open(&queue->breaker))
+		TEXT_COPY(queue->outage_reason, reason);
+	if (breaker_is_open(&queue->breaker) && !was_open)
+		write_row(broker, queue);
+	return breaker_is_open(&queue->breaker);
+}
+
+void outage_worked(struct broker *broker, struct queue *queue)
+{
+	bool was_open = breaker_is_open(&queue->breaker);
+
+	breaker_worked(&queue->breaker);
+	if (!was_open)
+		return;
+	write_row(broker, queue);
+	broker->stirred = true;
+}
+
+bool outage_end(struct broker *broker, struct queue *queue)
+{
+	bool was_open = breaker_is_open(&queue->breaker);
+
+	if (was_open)
+		outage_worked(broker, queue);
+	return was_open;
 }

@@ -6,8 +6,10 @@
  *            session, an empty spool, and a promise that still holds not to answer from it. Of a log that got another identity
  *            none at all, until the operator releases them: it may have forgotten what was mailed.
  */
+#include "bus/broker/queue/claim.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/commit.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +28,23 @@ struct parked_claim {
 	struct buffer message;
 };
 
+struct claims {
+	struct list parked;   /* struct parked_claim */
+	struct list held;     /* struct answer: claims that are committed and wait for the gateways again */
+	bool all_held;        /* since the log got another identity */
+	struct map *gateways; /* name -> struct gateway: every one that ever said hello */
+};
+
+struct claims *claims_new(void)
+{
+	struct claims *claims = memory_new(sizeof(*claims));
+
+	claims->gateways = map_new();
+	list_init(&claims->parked);
+	list_init(&claims->held);
+	return claims;
+}
+
 struct asking {
 	const struct broker *broker;
 	bool all;
@@ -33,7 +52,7 @@ struct asking {
 
 static bool gateway_is_drained(const struct broker *broker, struct bytes name)
 {
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		const struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (!session->gateway || !bytes_equal(bytes_of(session->instance), name))
@@ -55,17 +74,28 @@ static void ask_gateway(struct bytes name, void *value, void *context)
 
 bool gateways_drained(const struct broker *broker)
 {
-	struct asking asking = { .broker = broker, .all = !broker->claims_held };
+	struct asking asking = { .broker = broker, .all = !broker->claims->all_held };
 
-	map_each(broker->gateways, ask_gateway, &asking);
+	map_each(broker->claims->gateways, ask_gateway, &asking);
 	return asking.all;
+}
+
+bool claims_are_held(const struct broker *broker)
+{
+	return broker->claims->all_held;
+}
+
+void gateways_each(
+	const struct broker *broker, void (*each)(struct bytes name, void *value, void *context), void *context)
+{
+	map_each(broker->claims->gateways, each, context);
 }
 
 bool claims_free_again(struct broker *broker)
 {
-	bool held = broker->claims_held;
+	bool held = broker->claims->all_held;
 
-	broker->claims_held = false;
+	broker->claims->all_held = false;
 	store_batch_delete(broker->batch, FAMILY_META, bytes_of(CLAIMS_HELD));
 	claims_stir(broker);
 	return held;
@@ -76,7 +106,7 @@ static int read_held(struct broker *broker)
 	struct buffer row = { 0 };
 	int r = store_get(broker->store, FAMILY_META, bytes_of(CLAIMS_HELD), &row);
 
-	broker->claims_held = r == 0;
+	broker->claims->all_held = r == 0;
 	buffer_free(&row);
 	return r == -ENOENT ? 0 : r;
 }
@@ -88,7 +118,7 @@ static void note_gateway(struct broker *broker, struct bytes name, struct bytes 
 
 	if (!bytes_equal(owner, bytes_of(UNOWNED)))
 		text_copy_bytes(gateway->owner, sizeof(gateway->owner), owner);
-	free(map_put(broker->gateways, name, gateway));
+	free(map_put(broker->claims->gateways, name, gateway));
 }
 
 int gateways_open(struct broker *broker)
@@ -122,7 +152,7 @@ static void name_owner(const struct broker *broker, const char *who, char ret[WH
 
 void gateway_meet(struct broker *broker, const char *name, const char *who)
 {
-	const struct gateway *known = map_get(broker->gateways, bytes_of(name));
+	const struct gateway *known = map_get(broker->claims->gateways, bytes_of(name));
 	char key[sizeof(PREFIX) + 64], owner[WHO_MAX];
 
 	name_owner(broker, who, owner);
@@ -159,11 +189,11 @@ bool gateway_is_one_too_many(
 	uint32_t most = identity_gateways_most(identity);
 	char owner[WHO_MAX];
 
-	if (map_get(broker->gateways, bytes_of(name)) || identity->names == IDENTITY_NAMES_MOST)
+	if (map_get(broker->claims->gateways, bytes_of(name)) || identity->names == IDENTITY_NAMES_MOST)
 		return false;
 	name_owner(broker, who, owner);
 	counting.owner = owner;
-	map_each(broker->gateways, count_owned, &counting);
+	map_each(broker->claims->gateways, count_owned, &counting);
 	if (counting.count < most)
 		return false;
 	snprintf(ret_why, 256,
@@ -177,7 +207,7 @@ bool gateway_strike(struct broker *broker, const char *name)
 {
 	char key[sizeof(PREFIX) + 64];
 
-	struct gateway *gateway = map_remove(broker->gateways, bytes_of(name));
+	struct gateway *gateway = map_remove(broker->claims->gateways, bytes_of(name));
 
 	if (!gateway)
 		return false;
@@ -194,7 +224,7 @@ void claim_park(struct broker *broker, const struct session *session, uint64_t r
 	claim->epoch = session->epoch;
 	claim->request = request;
 	buffer_add(&claim->message, message.data, message.len);
-	list_append(&broker->parked, &claim->hook);
+	list_append(&broker->claims->parked, &claim->hook);
 }
 
 static void claim_free(struct parked_claim *claim)
@@ -206,9 +236,9 @@ static void claim_free(struct parked_claim *claim)
 
 void claims_retry(struct broker *broker)
 {
-	if (list_empty(&broker->parked) || !gateways_drained(broker))
+	if (list_empty(&broker->claims->parked) || !gateways_drained(broker))
 		return;
-	LIST_EACH_SAFE (hook, &broker->parked) {
+	LIST_EACH_SAFE (hook, &broker->claims->parked) {
 		struct parked_claim *claim = LIST_ENTRY(hook, struct parked_claim, hook);
 		struct session *session = session_by_epoch(broker, claim->epoch);
 
@@ -227,7 +257,7 @@ void claims_stir(struct broker *broker)
 /* A claim that its owner did not live to see numbered is released. */
 void claims_forget(struct broker *broker, uint64_t epoch)
 {
-	LIST_EACH_SAFE (hook, &broker->parked) {
+	LIST_EACH_SAFE (hook, &broker->claims->parked) {
 		struct parked_claim *claim = LIST_ENTRY(hook, struct parked_claim, hook);
 
 		if (claim->epoch == epoch)
@@ -239,18 +269,24 @@ size_t claims_parked(const struct broker *broker)
 {
 	size_t count = 0;
 
-	LIST_EACH (hook, &broker->parked)
+	LIST_EACH (hook, &broker->claims->parked)
 		count++;
-	LIST_EACH (hook, &broker->held)
+	LIST_EACH (hook, &broker->claims->held)
 		count++;
 	return count;
 }
 
+void claim_hold(struct broker *broker, struct answer *answer)
+{
+	list_remove(&answer->hook);
+	list_append(&broker->claims->held, &answer->hook);
+}
+
 void claims_release(struct broker *broker)
 {
-	if (list_empty(&broker->held) || !gateways_drained(broker))
+	if (list_empty(&broker->claims->held) || !gateways_drained(broker))
 		return;
-	LIST_EACH_SAFE (hook, &broker->held) {
+	LIST_EACH_SAFE (hook, &broker->claims->held) {
 		struct answer *answer = LIST_ENTRY(hook, struct answer, hook);
 		struct session *session = session_by_epoch(broker, answer->epoch);
 
@@ -269,11 +305,13 @@ static void free_gateway(struct bytes name, void *value, void *context)
 	free(value);
 }
 
-void claims_free(struct broker *broker)
+void claims_free(struct claims *claims)
 {
-	map_each(broker->gateways, free_gateway, NULL);
-	LIST_EACH_SAFE (hook, &broker->parked)
+	map_each(claims->gateways, free_gateway, NULL);
+	map_free(claims->gateways);
+	LIST_EACH_SAFE (hook, &claims->parked)
 		claim_free(LIST_ENTRY(hook, struct parked_claim, hook));
-	LIST_EACH_SAFE (hook, &broker->held)
+	LIST_EACH_SAFE (hook, &claims->held)
 		answer_free(LIST_ENTRY(hook, struct answer, hook));
+	free(claims);
 }

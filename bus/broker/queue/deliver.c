@@ -9,6 +9,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/queue/queue.h"
 #include "bus/broker/session/session.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -186,7 +187,7 @@ static size_t list_sessions(struct broker *broker, struct queue *queue, struct s
 	size_t count = 0, behind = 0;
 	struct session *first[SESSIONS_PER_QUEUE_MAX];
 
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (session->peer != queue->index || !session_may(session, RIGHT_HEAR) ||

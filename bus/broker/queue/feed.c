@@ -9,6 +9,7 @@
 #include "bus/broker/queue/feed.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
+#include "bus/broker/queue/queue.h"
 #include <errno.h>
 #include <pb_decode.h>
 #include <pb_encode.h>

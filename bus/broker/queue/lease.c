@@ -16,6 +16,7 @@
  * Read next: deliver.c
  */
 #include "bus/base/text.h"
+#include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 
 static const char DIED[] = "the process that worked on it alone ended without a word";
@@ -116,7 +117,7 @@ void leases_expire(struct broker *broker, struct queue *queue)
 {
 	int64_t now_us = broker_boot_us(broker);
 
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (session->peer != queue->index)

@@ -7,10 +7,31 @@
 #ifndef BROKER_QUEUE_QUEUE_H
 #define BROKER_QUEUE_QUEUE_H
 
-#include "bus/base/pool.h"
-#include "bus/base/u64map.h"
+#include "bus/base/list.h"
+#include "bus/base/map.h"
+#include "bus/base/memory.h"
 #include "bus/broker/core.h"
 #include "bus/broker/queue/breaker.h"
+#include <stdint.h>
+
+/*
+ * The letters of each key, one behind the other
+ *
+ * Found by the hash of shop and key; a chain is there for as long as it holds letters.
+ */
+
+struct key_chain;
+
+struct chain {
+	struct chain *next; /* of the same bucket */
+	uint64_t key_hash;
+	struct list letters; /* struct letter, in_chain */
+};
+
+struct key_chain *key_chain_new(void);
+void key_chain_free(struct key_chain *chains);                            /* takes NULL; letters are not touched */
+struct chain *key_chain_get(struct key_chain *chains, uint64_t key_hash); /* a new one if there is none */
+void key_chain_drop(struct key_chain *chains, struct chain *chain);       /* that is empty */
 
 enum {
 	WINDOW_READY = 4096,     /* ready or leased letters in memory */
@@ -22,8 +43,6 @@ enum letter_state { LETTER_BEHIND, LETTER_READY, LETTER_LEASED, LETTER_DELAYED }
 
 struct feed;
 struct ack_bitmap;
-struct chain;
-struct key_chain;
 
 struct letter {
 	struct list in_queue; /* in the order they were found */
@@ -113,13 +132,28 @@ void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct
 /* trouble.c: one more failure. At the limit the letter is dead; else it waits its backoff (or `delay_us`, if given). */
 void trouble_failed(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us,
 	const char *reason, const char *by);
-/* outage.c. A failure: is the queue paused because of it, or already? Then it is not the letter's. */
+/* breaker.c. A failure: is the queue paused because of it, or already? Then it is not the letter's. */
 bool outage_failed(struct broker *broker, struct queue *queue, const struct letter *letter, const char *reason);
 void outage_worked(struct broker *broker, struct queue *queue);
 bool outage_end(struct broker *broker, struct queue *queue); /* the operator's word; was it paused? */
 int outage_open(struct broker *broker, struct queue *queue);
 
-/* Refused for good: dead at once. */
+/* dead.c */
+void dead_letter(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
+int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
+	struct buffer *ret_message);
+bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq);
+/* Puts a settled message back into the queue. false: it is not settled, or it is a dead letter. */
+bool dead_replay(struct broker *broker, struct queue *queue, const struct logged *logged);
+bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const char *why);
+/* Deletes the dead letter without logging its key. false: it is not among the dead letters. */
+bool dead_erase(struct broker *broker, struct queue *queue, uint64_t seq);
+void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret);  /* the key of the letter's row */
+void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven letter was handled */
+void dead_committed(struct broker *broker); /* the dropped letters have left the store, too */
+int dead_open(struct broker *broker);       /* puts redriven letters back into their queues */
+
+/* trouble.c: refused for good: dead at once. */
 void trouble_refused(
 	struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
 /* One more failure, of a while ago: it moves nothing. */

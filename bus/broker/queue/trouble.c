@@ -3,7 +3,7 @@
  *
  * Owns:      the rows (queue, 'x', number) of family queue.
  * Promises:  failures and delays outlive a restart; only failures count towards the limit, and not while everything fails.
- * Read next: dead.c (what is past the limit), outage.c
+ * Read next: dead.c (what is past the limit), breaker.c
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"

@@ -6,11 +6,14 @@
  *            is proved wrong by what this start of the broker has told is refused itself, and nobody else is troubled.
  * Read next: session.c, lease.c (what is still held)
  */
-#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/admin/erase.h"
 #include "bus/broker/log/latest.h"
+#include "bus/broker/log/retain.h"
+#include "bus/broker/queue/claim.h"
+#include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 #include "bus/wire/protocol.h"
 #include <errno.h>
@@ -123,7 +126,7 @@ static bool is_refused(
 
 static struct session *find_instance(struct broker *broker, int peer, const char *instance)
 {
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (session->peer == peer && strcmp(session->instance, instance) == 0)
@@ -134,7 +137,7 @@ static struct session *find_instance(struct broker *broker, int peer, const char
 
 static bool other_is_active(const struct broker *broker, int peer)
 {
-	LIST_EACH (hook, &broker->sessions)
+	LIST_EACH (hook, &broker->sessions->all)
 		if (LIST_ENTRY(hook, struct session, hook)->peer == peer)
 			return true;
 	return false;
@@ -206,7 +209,7 @@ static struct session *session_new(
 	session->told = hello->cursor;
 	session->wants_progress = true;
 	session->epoch = fresh_epoch(broker);
-	session->order = ++broker->sessions_begun;
+	session->order = ++broker->sessions->begun;
 	list_init(&session->leased);
 	return session;
 }
@@ -218,9 +221,9 @@ static void enlist(struct broker *broker, struct session *session)
 
 	if (before)
 		session_end(broker, before, PARTING_AGAIN);
-	list_append(&broker->sessions, &session->hook);
-	map_put(broker->by_epoch, map_number(&session->epoch), session);
-	map_put(broker->by_peer, routing, session);
+	list_append(&broker->sessions->all, &session->hook);
+	map_put(broker->sessions->by_epoch, map_number(&session->epoch), session);
+	map_put(broker->sessions->by_peer, routing, session);
 }
 
 /* The welcome leaves with the next commit: by then a new gateway is on the disk. */
@@ -260,7 +263,7 @@ static uint32_t sessions_of(const struct broker *broker, const struct identity *
 {
 	uint32_t count = 0;
 
-	LIST_EACH (hook, &broker->sessions)
+	LIST_EACH (hook, &broker->sessions->all)
 		count += registry_find(broker->registry, LIST_ENTRY(hook, struct session, hook)->who) == identity;
 	return count;
 }
@@ -325,7 +328,7 @@ void hear_hello(struct broker *broker, struct bytes routing, const char *who, co
 void broker_admit(struct broker *broker, const struct registry *registry)
 {
 	broker->registry = registry;
-	LIST_EACH_SAFE (hook, &broker->sessions) {
+	LIST_EACH_SAFE (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 		const char *service = broker->topology.peers[session->peer].name;
 

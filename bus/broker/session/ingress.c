@@ -1,17 +1,22 @@
 /*
- * ingress.c: frames from sessions, taken apart
+ * ingress.c: frames from sessions, taken apart, and what a session says as units: all of it or nothing
  *
  * Promises:  frames of a session are accepted in order only; a frame that does not add up is refused and counted. A session whose
  *            frames make no sense or have a gap is ended: its peer says hello again and repeats what was not confirmed. While a
  *            commit is on its way, frames of services that have a queue are put off: a verdict lets the next letter of its key
  *            out, and that may leave only when the verdict is synced.
- * Read next: turn.c
+ * Read next: stage.c, log/idem.c, queue/claim.c, queue/lease.c
  */
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/commit.h"
+#include "bus/broker/log/idem.h"
+#include "bus/broker/queue/claim.h"
+#include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 #include "bus/wire/frame.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A turn and the facts that follow it in the frame. */
@@ -99,7 +104,7 @@ static void put_off(struct broker *broker, const char *who, struct bytes frame)
 
 	TEXT_COPY(later->who, who);
 	buffer_add(&later->frame, frame.data, frame.len);
-	list_append(&broker->put_off, &later->hook);
+	list_append(&broker->sessions->put_off, &later->hook);
 }
 
 static void put_off_free(struct put_off *later)
@@ -126,7 +131,7 @@ static void hear_frame(struct broker *broker, const char *who, struct bytes fram
 			session ? session->instance : "");
 		return;
 	}
-	if (broker->is_committing && broker->queues[session->peer]) {
+	if (broker->commit->is_committing && broker->queues[session->peer]) {
 		take_credit(session, reader);
 		put_off(broker, who, frame);
 		return;
@@ -145,8 +150,8 @@ static void hear_frame(struct broker *broker, const char *who, struct bytes fram
 
 void hear_put_off(struct broker *broker)
 {
-	while (!broker->is_committing && !list_empty(&broker->put_off)) {
-		struct put_off *later = LIST_ENTRY(broker->put_off.next, struct put_off, hook);
+	while (!broker->commit->is_committing && !list_empty(&broker->sessions->put_off)) {
+		struct put_off *later = LIST_ENTRY(broker->sessions->put_off.next, struct put_off, hook);
 
 		hear_frame(broker, later->who, buffer_bytes(&later->frame));
 		put_off_free(later);
@@ -155,7 +160,7 @@ void hear_put_off(struct broker *broker)
 
 void put_off_drop(struct broker *broker)
 {
-	LIST_EACH_SAFE (hook, &broker->put_off)
+	LIST_EACH_SAFE (hook, &broker->sessions->put_off)
 		put_off_free(LIST_ENTRY(hook, struct put_off, hook));
 }
 
@@ -163,4 +168,186 @@ void broker_hear_frame(struct broker *broker, const char *who, struct bytes fram
 {
 	hear_put_off(broker);
 	hear_frame(broker, who, frame);
+}
+
+/*
+ * --- units ---
+ *
+ * Promises:  a turn's verdict and facts are committed together; a stale receipt takes everything with it; a publish with a key is
+ *            committed once and answered with its number ever after.
+ * Fails by:  refusing the unit with a reason; `poisoned` when repeating it is of no use.
+ */
+
+static const char *peer_name(const struct broker *broker, const struct session *session)
+{
+	return broker->topology.peers[session->peer].name;
+}
+
+/*
+ * A claim that is said again byte for byte is the same saying, whose answer was lost with its session: it is still fresh.
+ * Another one under the same key is a duplicate.
+ */
+static void answer_repeat(struct broker *broker, const struct session *session, uint64_t request,
+	const Envelope *envelope, uint64_t seq, bool same)
+{
+	if (envelope->claim && same)
+		answer_later(broker, session, request, CONFIRM_FRESH, seq, true);
+	else
+		answer_later(broker, session, request, CONFIRM_DUPLICATE, seq, envelope->claim);
+}
+
+void hear_publish(struct broker *broker, struct session *session, uint64_t request, struct bytes message)
+{
+	Envelope envelope;
+	char reason[256];
+	uint64_t before;
+	bool same = false;
+	int topic;
+
+	if (judge_message(broker, session, message, &envelope, &topic, reason) < 0) {
+		answer_refused(broker, session, request, reason, true);
+		return;
+	}
+	before = envelope.idem[0] != '\0' ? idem_find(broker, topic, &envelope, message, &same) : 0;
+	if (before > 0)
+		answer_repeat(broker, session, request, &envelope, before, same);
+	else if (room_refuses(broker, session, reason))
+		answer_refused(broker, session, request, reason, false);
+	else if (envelope.claim && !gateways_drained(broker))
+		claim_park(broker, session, request, message);
+	else
+		answer_later(broker, session, request, CONFIRM_FRESH,
+			stage_message(broker, topic, &envelope, peer_name(broker, session), message), envelope.claim);
+}
+
+/* One fact of a turn; judged before any of them is staged. */
+struct judged {
+	Envelope envelope;
+	int topic;
+	struct bytes message;
+	bool repeated; /* said before under its key: in the log already, left out */
+};
+
+static int judge_facts(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts,
+	struct judged *ret, char reason[256])
+{
+	for (uint32_t i = 0; i < up->facts; i++) {
+		bool same;
+
+		ret[i].message = facts[i];
+		if (judge_message(broker, session, facts[i], &ret[i].envelope, &ret[i].topic, reason) < 0)
+			return -EINVAL;
+		if (ret[i].envelope.claim) {
+			snprintf(reason, 256, "a claim is said by itself, not within a turn");
+			refused(broker, REFUSED_ITEM, session->who, session, "%s", reason);
+			return -EINVAL;
+		}
+		ret[i].repeated = ret[i].envelope.idem[0] != '\0' &&
+			idem_find(broker, ret[i].topic, &ret[i].envelope, facts[i], &same) > 0;
+	}
+	return 0;
+}
+
+static uint64_t stage_facts(struct broker *broker, struct session *session, const struct judged *facts, uint32_t count)
+{
+	uint64_t first = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t seq;
+
+		if (facts[i].repeated)
+			continue;
+		seq = stage_message(
+			broker, facts[i].topic, &facts[i].envelope, peer_name(broker, session), facts[i].message);
+		if (first == 0)
+			first = seq;
+	}
+	return first;
+}
+
+static void settle(
+	struct broker *broker, struct session *session, struct queue *queue, struct letter *letter, const UpTurn *up)
+{
+	letter->suspect = false;
+	letter->excused = 0;
+	letter->shared_death = 0;
+	letter->accused_us = 0;
+	if (up->verdict == VERDICT_DONE || (up->verdict == VERDICT_RETURN && !up->failed))
+		outage_worked(broker, queue);
+	switch (up->verdict) {
+	case VERDICT_DONE:
+		queue_settle(broker, queue, letter);
+		break;
+	case VERDICT_RETURN:
+		if (up->failed)
+			trouble_failed(broker, queue, letter, up->delay_us, up->reason, session->instance);
+		else
+			trouble_waits(broker, queue, letter, up->delay_us);
+		break;
+	case VERDICT_DEAD:
+		trouble_refused(broker, queue, letter, up->reason, session->instance);
+		break;
+	}
+}
+
+/* 0: the turn may be; *ret_letter is what it settles, NULL for a turn on the clock. */
+static int check_receipt(struct broker *broker, struct session *session, const UpTurn *up, struct queue **ret_queue,
+	struct letter **ret_letter, char reason[256])
+{
+	const struct topology_peer *peer = &broker->topology.peers[session->peer];
+
+	*ret_letter = NULL;
+	if (up->receipt.seq == 0) {
+		if (peer->exclusive)
+			return 0;
+		snprintf(reason, 256, "%s is not exclusive: it has no turns on the clock", peer->name);
+		refused(broker, REFUSED_RIGHT, session->who, session, "%s", reason);
+		return -EPERM;
+	}
+	*ret_letter = lease_find(broker, session, &up->receipt, ret_queue);
+	if (*ret_letter)
+		return 0;
+	snprintf(reason, 256, "stale receipt: message %llu of queue %s, attempt %u, is not leased to this session",
+		(unsigned long long)up->receipt.seq, up->receipt.queue, up->receipt.attempt);
+	refused(broker, REFUSED_RECEIPT, session->who, session, "%s", reason);
+	return -ESTALE;
+}
+
+/* What the session still has on the way may be decided on this turn's facts: none of it counts until the next hello. */
+static void refuse_turn(
+	struct broker *broker, struct session *session, const UpTurn *up, const char *reason, bool poisoned)
+{
+	session->turn_refused = true;
+	answer_refused(broker, session, up->request, reason, poisoned);
+}
+
+void hear_turn(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts)
+{
+	struct judged *judged = NULL;
+	struct queue *queue = NULL;
+	struct letter *letter = NULL;
+	char reason[256];
+
+	if (session->turn_refused) {
+		refuse_turn(broker, session, up, "it may be decided on a turn before it that was refused", false);
+		return;
+	}
+	if (check_receipt(broker, session, up, &queue, &letter, reason) < 0) {
+		refuse_turn(broker, session, up, reason, false);
+		return;
+	}
+	if (up->facts > 0)
+		judged = memory_new(up->facts * sizeof(*judged));
+	if (judge_facts(broker, session, up, facts, judged, reason) < 0) {
+		refuse_turn(broker, session, up, reason, true);
+		if (letter)
+			trouble_refused(broker, queue, letter, reason, session->instance);
+	} else {
+		answer_later(broker, session, up->request, CONFIRM_FRESH,
+			stage_facts(broker, session, judged, up->facts), false);
+		broker->commit->verdict_count++;
+		if (letter)
+			settle(broker, session, queue, letter, up);
+	}
+	free(judged);
 }

@@ -81,7 +81,7 @@ struct newcomer *newcomer_new(struct broker *broker, int peer)
 	latest_fold(broker, FOLD_AT_FIRST);
 	newcomer = memory_new(sizeof(*newcomer));
 	newcomer->peer = peer;
-	newcomer->limit = broker->folded;
+	newcomer->limit = latest_folded(broker);
 	begin_round(broker, newcomer, 1);
 	return newcomer;
 }

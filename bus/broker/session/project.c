@@ -142,7 +142,7 @@ static void project(struct broker *broker, struct session *session)
 
 void project_all(struct broker *broker)
 {
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (session_may(session, RIGHT_FOLD))

@@ -4,8 +4,9 @@
  * Promises:  each refusal counts. Of each kind a few lines every ten seconds, and never the same sender twice: a sender
  *            of endless garbage neither fills the journal nor hides the first refusal of another.
  * Fails by:  nothing.
- * Read next: core.h (the kinds), answer_status.c (the counts)
+ * Read next: refused.h (the kinds), answer_status.c (the counts)
  */
+#include "bus/broker/session/refused.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "bus/broker/session/session.h"
@@ -53,14 +54,14 @@ static bool may_tell(struct telling *telling, const char *sender, int64_t now_us
 void refused(struct broker *broker, enum refused what, const char *who, const struct session *session,
 	const char *format, ...)
 {
-	uint64_t count = ++broker->refused[what];
+	uint64_t count = ++broker->admission->refused[what];
 	char sender[160], why[256];
 	va_list arguments;
 
 	snprintf(sender, sizeof(sender), "%.20s%s%s%s%s", who[0] ? who : "nobody known", session ? ", " : "",
 		session ? broker->topology.peers[session->peer].name : "", session ? "/" : "",
 		session ? session->instance : "");
-	if (!may_tell(&broker->telling[what], sender, broker_boot_us(broker)))
+	if (!may_tell(&broker->admission->telling[what], sender, broker_boot_us(broker)))
 		return;
 	va_start(arguments, format);
 	vsnprintf(why, sizeof(why), format, arguments);
@@ -76,14 +77,14 @@ void broker_refused_connection(struct broker *broker, const char *place, const c
 
 void broker_turned_away(struct broker *broker, uint64_t count, const char *place, const char *who, const char *why)
 {
-	broker->refused[REFUSED_CONNECTION] += count - 1;
-	broker->turned_away_us = broker_wall_us(broker);
-	snprintf(broker->turned_away, sizeof(broker->turned_away), "%s, %s: %s", who, place, why);
+	broker->admission->refused[REFUSED_CONNECTION] += count - 1;
+	broker->admission->turned_away_us = broker_wall_us(broker);
+	snprintf(broker->admission->turned_away, sizeof(broker->admission->turned_away), "%s, %s: %s", who, place, why);
 	refused(broker, REFUSED_CONNECTION, who, NULL, "%s: %llu turned away: %s", place, (unsigned long long)count,
 		why);
 }
 
 void broker_note_connections(struct broker *broker, const struct broker_connections *connections)
 {
-	broker->connections = *connections;
+	broker->admission->connections = *connections;
 }

@@ -1,5 +1,5 @@
 /*
- * session.c: the life of a session after its hello
+ * session.c: the life of a session after its hello, and what goes out on the control socket
  *
  * Owns:      the list of sessions and the two maps to them, their writers.
  * Promises:  a session silent for five heartbeats is dead, and its leases are free at once. A lane that does not take a frame is
@@ -8,7 +8,14 @@
  * Read next: hello.c
  */
 #include "bus/broker/session/session.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
 #include "bus/broker/log/latest.h"
+#include "bus/broker/queue/claim.h"
+#include "bus/broker/session/refused.h"
+#include <assert.h>
+#include <pb_encode.h>
 #include <stdlib.h>
 
 enum { SILENT_HEARTBEATS = 5, COMMAND_PATIENCE = 10, WRITER_FULL = 1 << 20 };
@@ -17,14 +24,38 @@ enum { SILENT_HEARTBEATS = 5, COMMAND_PATIENCE = 10, WRITER_FULL = 1 << 20 };
 static const int64_t GATHER_US = 50 * US_PER_MS;
 enum { GATHER_BYTES = 64 << 10 };
 
+struct sessions *sessions_new(int64_t now_boot_us)
+{
+	struct sessions *sessions = memory_new(sizeof(*sessions));
+
+	sessions->ticked_boot_us = now_boot_us;
+	sessions->by_epoch = map_new();
+	sessions->by_peer = map_new();
+	sessions->rebuilding = map_new();
+	sessions->control_heard = memory_new(sizeof(*sessions->control_heard));
+	list_init(&sessions->all);
+	list_init(&sessions->put_off);
+	list_init(&sessions->control);
+	return sessions;
+}
+
+void sessions_free(struct sessions *sessions)
+{
+	map_free(sessions->rebuilding);
+	map_free(sessions->by_epoch);
+	map_free(sessions->by_peer);
+	free(sessions->control_heard);
+	free(sessions);
+}
+
 struct session *session_by_epoch(const struct broker *broker, uint64_t epoch)
 {
-	return map_get(broker->by_epoch, map_number(&epoch));
+	return map_get(broker->sessions->by_epoch, map_number(&epoch));
 }
 
 struct session *session_by_peer(const struct broker *broker, struct bytes routing)
 {
-	return map_get(broker->by_peer, routing);
+	return map_get(broker->sessions->by_peer, routing);
 }
 
 bool session_is_of(const struct session *session, const char *who)
@@ -114,9 +145,9 @@ void session_end(struct broker *broker, struct session *session, enum parting ho
 {
 	leases_free(broker, session, how);
 	claims_forget(broker, session->epoch);
-	map_remove(broker->by_epoch, map_number(&session->epoch));
+	map_remove(broker->sessions->by_epoch, map_number(&session->epoch));
 	if (session_by_peer(broker, BYTES(session->routing, session->routing_len)) == session)
-		map_remove(broker->by_peer, BYTES(session->routing, session->routing_len));
+		map_remove(broker->sessions->by_peer, BYTES(session->routing, session->routing_len));
 	list_remove(&session->hook);
 	broker->out.close_lane(broker->out.context, session->epoch);
 	newcomer_free(session->newcomer);
@@ -128,10 +159,10 @@ void session_end(struct broker *broker, struct session *session, enum parting ho
 /* When it was we who were away, what they sent meanwhile has not been read yet: nobody is declared dead for a while. */
 static bool has_mercy(struct broker *broker, int64_t now_us, int64_t silent_us)
 {
-	if (now_us - broker->ticked_boot_us > 2 * broker->settings.heartbeat_us)
-		broker->mercy_until_us = now_us + silent_us;
-	broker->ticked_boot_us = now_us;
-	return now_us < broker->mercy_until_us;
+	if (now_us - broker->sessions->ticked_boot_us > 2 * broker->settings.heartbeat_us)
+		broker->sessions->mercy_until_us = now_us + silent_us;
+	broker->sessions->ticked_boot_us = now_us;
+	return now_us < broker->sessions->mercy_until_us;
 }
 
 /* A command holds no letter, claim or spool: nothing waits for the end of its session, and its machine may be busy. */
@@ -146,7 +177,7 @@ void sessions_expire(struct broker *broker)
 	int64_t silent_us = SILENT_HEARTBEATS * broker->settings.heartbeat_us;
 	bool mercy = has_mercy(broker, now_us, silent_us);
 
-	LIST_EACH_SAFE (hook, &broker->sessions) {
+	LIST_EACH_SAFE (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		int64_t allowed_us = is_command(broker, session) ? COMMAND_PATIENCE * silent_us : silent_us;
@@ -193,7 +224,7 @@ void session_say(struct broker *broker, struct session *session, const Down *dow
 
 void sessions_flush_sayers(struct broker *broker)
 {
-	LIST_EACH (hook, &broker->sessions) {
+	LIST_EACH (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		if (!broker->queues[session->peer])
@@ -203,11 +234,96 @@ void sessions_flush_sayers(struct broker *broker)
 
 void sessions_flush(struct broker *broker)
 {
-	LIST_EACH_SAFE (hook, &broker->sessions) {
+	LIST_EACH_SAFE (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		flush(broker, session);
 		if (session->failing)
 			session_end(broker, session, PARTING_CRASH);
 	}
+}
+
+/*
+ * What leaves on the control socket, and the tap
+ *
+ * Promises:  a welcome and the answer to a question that changed something leave after the sync that covers them.
+ */
+
+struct control_answer {
+	struct list hook;
+	struct buffer peer, message;
+};
+
+void control_now(struct broker *broker, struct bytes peer, const Control *control)
+{
+	_cleanup_(buffer_free) struct buffer message = { 0 };
+	int r = control_encode(control, &message);
+
+	assert(r == 0);
+	if (r == 0)
+		broker->out.control(broker->out.context, peer, buffer_bytes(&message));
+}
+
+void control_later(struct broker *broker, struct bytes peer, const Control *control)
+{
+	struct control_answer *answer = memory_new(sizeof(*answer));
+
+	buffer_add(&answer->peer, peer.data, peer.len);
+	control_encode(control, &answer->message);
+	list_append(&broker->sessions->control, &answer->hook);
+}
+
+static void control_answer_free(struct control_answer *answer)
+{
+	list_remove(&answer->hook);
+	buffer_free(&answer->peer);
+	buffer_free(&answer->message);
+	free(answer);
+}
+
+void control_flush(struct broker *broker)
+{
+	LIST_EACH_SAFE (hook, &broker->sessions->control) {
+		struct control_answer *answer = LIST_ENTRY(hook, struct control_answer, hook);
+
+		broker->out.control(broker->out.context, buffer_bytes(&answer->peer), buffer_bytes(&answer->message));
+		control_answer_free(answer);
+	}
+}
+
+void control_free(struct broker *broker)
+{
+	LIST_EACH_SAFE (hook, &broker->sessions->control)
+		control_answer_free(LIST_ENTRY(hook, struct control_answer, hook));
+}
+
+/* The envelope, and of the payload what its topic's mask shows; the envelope alone if the payload does not read. */
+static void make_masked(
+	const struct broker *broker, const char *topic, struct bytes message, struct bytes payload, struct buffer *ret)
+{
+	int index = topology_topic(&broker->topology, topic);
+	size_t envelope_len = message.len - payload.len;
+
+	buffer_add(ret, message.data, message.len);
+	if (index < 0 || mask_payload(&broker->topology.topics[index].mask, ret->data + envelope_len, payload.len) < 0)
+		ret->len = envelope_len;
+}
+
+void tap(struct broker *broker, const struct logged *logged)
+{
+	_cleanup_(buffer_free) struct buffer masked = { 0 };
+	Tapped tapped = { .seq = logged->seq, .time_us = logged->time_us };
+	uint8_t encoded[Tapped_size];
+	pb_ostream_t stream = pb_ostream_from_buffer(encoded, sizeof(encoded));
+	struct logged whole;
+	Envelope envelope;
+	struct bytes payload;
+
+	if (log_read(broker->log, logged->seq, &whole) < 0 || message_read(whole.message, &envelope, &payload) < 0)
+		return;
+	TEXT_COPY(tapped.said_by, whole.said_by);
+	make_masked(broker, envelope.topic, whole.message, payload, &masked);
+	if (pb_encode(&stream, Tapped_fields, &tapped))
+		broker->out.tap(broker->out.context, envelope.topic, envelope.shop,
+			BYTES(encoded, stream.bytes_written), whole.message, buffer_bytes(&masked));
 }

@@ -62,6 +62,22 @@ struct session {
 	bool turn_refused;       /* so are all its later ones */
 };
 
+/* All that the broker knows of its peers. */
+struct sessions {
+	struct list all;
+	struct map *by_epoch;
+	struct map *by_peer; /* routing id -> session */
+	uint64_t begun;      /* this start */
+	int64_t ticked_boot_us;
+	int64_t mercy_until_us; /* no session is ended for its silence before this */
+	struct list put_off;    /* frames, see ingress.c */
+	struct map *rebuilding; /* service/instance: its next hello is told to fold anew */
+	Control *control_heard; /* the one that is being heard: 32 kB, cleared for each would be most of a heartbeat */
+	struct list control;    /* struct control_answer: leave with the next commit */
+};
+
+struct sessions *sessions_new(int64_t now_boot_us);
+void sessions_free(struct sessions *sessions); /* whose sessions have ended */
 struct session *session_by_epoch(const struct broker *broker, uint64_t epoch);
 struct session *session_by_peer(const struct broker *broker, struct bytes routing);
 void hear_hello(struct broker *broker, struct bytes peer, const char *who, const Hello *hello);

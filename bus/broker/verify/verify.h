@@ -6,6 +6,7 @@
 #ifndef BROKER_VERIFY_VERIFY_H
 #define BROKER_VERIFY_VERIFY_H
 
+#include "bus/broker/broker.h"
 #include "bus/broker/log/block.h"
 #include "bus/wire/message.h"
 #include <jansson.h>
@@ -66,7 +67,7 @@ void verify_derived(struct verify *verify, const struct verify_message *message)
 int verify_rows(struct verify *verify);
 
 /*
- * verify_sidelog.c: after verify_log, is the side log in this folder that of the log, and does it hold what it must? ret_words: what is
+ * verify_rows.c: after verify_log, is the side log in this folder that of the log, and does it hold what it must? ret_words: what is
  * wrong, and what to do; "" nothing is. false: it is damaged, or the broker refuses it. One that is not there, or short, is told and true:
  * the first start of a release that has one writes it, and a broker that is killed between the two leaves it behind the log.
  */
@@ -79,5 +80,10 @@ void verify_heard(struct verify *verify, const struct verify_message *message);
 int verify_queues_end(struct verify *verify); /* reports rows that belong to no message */
 json_t *verify_queues_report(const struct verify *verify);
 void verify_queues_free(struct verify *verify);
+
+/* Cartbus-broker --verify. */
+/* Checks the log in this folder and prints what it found; what to exit with. */
+int verify_command(const char *folder, bool json, const struct topology *topology,
+	const struct broker_settings *settings, int64_t now_us);
 
 #endif

@@ -6,7 +6,6 @@
  *            3: a broker has it.
  * Read next: verify.c
  */
-#include "bus/broker/verify/verify_command.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"

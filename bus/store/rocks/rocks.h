@@ -33,7 +33,7 @@ int rocks_take_error(struct store *store, char *words);
 void rocks_close(struct store *store);
 void rocks_close_database(struct rocks_store *rocks); /* the rest stays */
 int rocks_reopen(struct store *store);                /* rocks_open.c */
-/* rocks_purge.c */
+/* What was overwritten or deleted leaves the files. */
 int rocks_purge(struct store *store, const struct store_range *ranges, size_t count);
 
 extern const struct store_engine rocks_engine;

@@ -1,5 +1,5 @@
 /*
- * wals.h: are all write-ahead logs there? Only rocks_open.c and witness.c include it
+ * wals.h: are all write-ahead logs there, and is their end torn or damaged? Only rocks_open.c and witness.c include it
  *
  * RocksDB replays the logs that it finds. One that is not there, or lost its end between two records, it does not miss: what was
  * in it and not yet in a sorted file is gone without a word.
@@ -7,6 +7,7 @@
 #ifndef STORE_ROCKS_WALS_H
 #define STORE_ROCKS_WALS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { WALS_MAX = 32 };
@@ -32,5 +33,17 @@ int wals_check(const char *folder, const struct wals *known, uint64_t needed_fro
  * 0, or -EIO with the file and the reason in ret_why.
  */
 int wals_empty_unfinished(const char *folder, char ret_why[512]);
+
+/*
+ * Is the damage in a write-ahead log what a power cut leaves behind?
+ *
+ * A store whose commits are all synced never begins a record before the one before it is on the disk. So after a power cut only the
+ * very last record may be damaged, and its damage is of one kind: sectors of it were never written, and read as zeros or end the
+ * file. It was never confirmed. Anything else (a whole record behind the damage, a record that has all its sectors and the wrong
+ * checksum) is corruption of what was confirmed.
+ */
+
+/* Looks at the write-ahead logs of the closed database in `path`. ret_where: file and place of the first damage, if there is any. */
+bool torn_tail(const char *path, char ret_where[128]);
 
 #endif

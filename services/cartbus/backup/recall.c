@@ -9,7 +9,7 @@
  */
 #include "services/cartbus/backup/recall.h"
 
-#include "bus/actor/runtime/state_folder.h"
+#include "bus/actor/state.h"
 #include "bus/base/sorted_map.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"

@@ -23,7 +23,7 @@
 #include "services/cartbus/people/erasures.h"
 
 #include "bus/actor/runtime/sidelog.h"
-#include "bus/actor/runtime/state_folder.h"
+#include "bus/actor/state.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"

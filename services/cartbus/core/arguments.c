@@ -8,7 +8,7 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
-#include "bus/base/nearest.h"
+#include "bus/base/text.h"
 #include "services/cartbus/core/home.h"
 #include "services/cartbus/core/subcommand.h"
 #include "services/cartbus/shops/shops.h"

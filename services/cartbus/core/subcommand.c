@@ -16,7 +16,7 @@
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
-#include "bus/base/nearest.h"
+#include "bus/base/text.h"
 #include "services/cartbus/core/home.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/kit/settings/settings.h"

@@ -1,7 +1,6 @@
 /* shops.c: the shops there are, from their folders and from the log */
 #include "services/cartbus/shops/shops.h"
 
-#include "bus/base/nearest.h"
 #include "bus/base/text.h"
 #include "services/cartbus/core/home.h"
 #include "services/kit/settings/settings.h"

@@ -14,7 +14,7 @@
 #include "services/cartbus/up/subcommands.h"
 
 #include "bus/base/cleanup.h"
-#include "bus/base/nearest.h"
+#include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include <stdio.h>
 #include <string.h>

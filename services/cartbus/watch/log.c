@@ -8,7 +8,7 @@
 #include "bus/actor/tap.h"
 #include "bus/actor/topic.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/nearest.h"
+#include "bus/base/text.h"
 #include "proto/cart_topics.h"
 #include "proto/topics.h"
 #include "services/cartbus/core/command.h"

@@ -10,7 +10,7 @@
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
-#include "bus/base/nearest.h"
+#include "bus/base/text.h"
 #include "services/kit/locale/locale.h"
 #include <ctype.h>
 #include <errno.h>

@@ -13,10 +13,10 @@
  */
 #include "services/platform/mailin/lmtp_door.h"
 #include "bus/base/list.h"
+#include "bus/base/listen_at.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/sources.h"
-#include "bus/base/spare.h"
 #include "services/platform/mailin/lmtp.h"
 #include "services/platform/mailin/lmtp_socket.h"
 #include <errno.h>

@@ -155,7 +155,7 @@ static void what_else_is_counted_is_told_with_it(void **state)
 	uint64_t rows = 12;
 
 	(void)state;
-	runtime->memory_bytes = memory;
+	runtime->counting.memory_bytes = memory;
 	runtime_counts_beside(runtime, tell_beside, &rows);
 	counts_in_heartbeat(runtime, &heartbeat);
 	assert_int_equal(told(&heartbeat, "memory_bytes"), 4096);

@@ -1,7 +1,7 @@
 /*
  * test_order.c: the command line that every service has, and the manifest that it prints
  */
-#include "bus/actor/process/process_order.h"
+#include "bus/actor/process/process_inside.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

@@ -1,7 +1,7 @@
 /*
  * test_row_cache.c: what is kept of the store's rows, and how much of it
  */
-#include "bus/actor/runtime/row_cache.h"
+#include "bus/actor/runtime/state_rows.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 

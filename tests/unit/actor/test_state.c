@@ -4,7 +4,7 @@
 #include "bus.pb.h"
 #include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
-#include "bus/actor/runtime/state_folder.h"
+#include "bus/actor/state.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "tests/unit/cmocka_all.h"

@@ -1,5 +1,5 @@
 /* test_dumps.c: a process that leaves no core file */
-#include "bus/base/dumps.h"
+#include "bus/base/memory.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdlib.h>
 #include <string.h>

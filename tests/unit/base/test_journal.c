@@ -1,6 +1,6 @@
 /* test_journal.c: the datagrams that the journal gets, and whether it reads stderr */
 #include "bus/base/cleanup.h"
-#include "bus/base/journal.h"
+#include "bus/base/log.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* test_keyed_hash.c: against the example of the paper (appendix A), and that the key counts */
-#include "bus/base/keyed_hash.h"
+#include "bus/base/text.h"
 #include "tests/unit/cmocka_all.h"
 
 static void it_is_siphash_2_4(void **state)

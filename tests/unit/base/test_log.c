@@ -1,4 +1,3 @@
-#include "bus/base/journal.h"
 #include "bus/base/log.h"
 #include "tests/unit/stderr_of.h"
 #include <jansson.h>

@@ -1,4 +1,4 @@
-#include "bus/base/monotonic_wall.h"
+#include "bus/base/clock.h"
 #include "tests/unit/cmocka_all.h"
 
 static const int64_t START_US = 1000 * US_PER_DAY, YEAR_US = 365 * US_PER_DAY;

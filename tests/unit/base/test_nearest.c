@@ -1,4 +1,4 @@
-#include "bus/base/nearest.h"
+#include "bus/base/text.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

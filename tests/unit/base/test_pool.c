@@ -1,5 +1,5 @@
-/* tests of bus/base/pool.c */
-#include "bus/base/pool.h"
+/* tests of the pools in bus/base/memory.c */
+#include "bus/base/memory.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdbool.h>
 #include <string.h>

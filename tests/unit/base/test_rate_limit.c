@@ -1,4 +1,4 @@
-#include "bus/base/rate_limit.h"
+#include "bus/base/clock.h"
 #include "tests/unit/cmocka_all.h"
 
 enum { EVERY = 10, BURST = 3 };

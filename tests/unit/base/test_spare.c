@@ -1,5 +1,5 @@
 /* test_spare.c: one descriptor that is kept for when no other is left */
-#include "bus/base/spare.h"
+#include "bus/base/listen_at.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/descriptors.h"
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* values by number: as a map, whatever the numbers */
 #include "bus/base/map.h"
-#include "bus/base/u64map.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* tests of bus/broker/queue/key_chain.c */
+/* tests of the key chains in bus/broker/queue/queue.c */
 #include "bus/base/map.h"
-#include "bus/broker/queue/key_chain.h"
+#include "bus/broker/queue/queue.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 #include "bus/base/text.h"
 #include "bus/broker/core.h"
 #include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/queue.h"
 #include "bus/broker/verify/verify.h"
 #include "bus/wire/sidelog_file.h"
 #include "desk.h"

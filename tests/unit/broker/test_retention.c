@@ -268,7 +268,7 @@ static void what_the_log_forgets_it_says_first_and_where(void **state)
 	say(talker, "raw", "a", 0);
 	say(talker, "fact", "a", 0);
 	settle_all(desk, worker);
-	desk_pass_silent(desk, 10 * US_PER_DAY);
+	days_later(desk, 10);
 	say(talker, "raw", "b", 0);
 	settle_all(desk, worker);
 	peer_hello(reader, "run", 2);

@@ -1,5 +1,5 @@
-/* topic_set.h: a set of topics holds what was added to it, below and beyond its first two words */
-#include "bus/broker/topic_set.h"
+/* test_topic_set.c: a set of topics (topology.h) holds what was added to it, below and beyond its first two words */
+#include "bus/broker/topology.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -69,7 +69,7 @@ static void what_does_not_add_up_is_refused_with_what_was_expected(void **state)
 	refuses("[peer x]\ncolour = blue\n", "colour");
 }
 
-/* As a service's manifest writes it; the ranges are those that the service judges itself by (bus/wire/queue_limits.h). */
+/* As a service's manifest writes it; the ranges are those that the service judges itself by (bus/wire/protocol.h). */
 static void what_a_service_declared_of_its_queue_is_read_and_judged(void **state)
 {
 	const struct topology_peer *peer;

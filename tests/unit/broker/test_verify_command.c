@@ -3,7 +3,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "bus/broker/admin/erase.h"
-#include "bus/broker/verify/verify_command.h"
+#include "bus/broker/verify/verify.h"
 #include "bus/wire/sidelog_file.h"
 #include "desk.h"
 #include "tests/unit/cmocka_all.h"

@@ -4,7 +4,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "bus/store/rocks/torn.h"
+#include "bus/store/rocks/wals.h"
 #include "bus/store/store.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"

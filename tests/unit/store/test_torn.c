@@ -3,7 +3,7 @@
  */
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
-#include "bus/store/rocks/torn.h"
+#include "bus/store/rocks/wals.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/store/wal.h"
 #include <string.h>

@@ -1,5 +1,5 @@
 /* test_cut.c: connections are cut by the port they came to and the address they came from, and no others */
-#include "bus/wire/cut.h"
+#include "bus/wire/connections.h"
 #include "tests/unit/cmocka_all.h"
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* test_handshake.c: a peer that connects learns whether the broker knows its key; a gate in a thread plays the broker */
 #include "bus/wire/gate.h"
-#include "bus/wire/handshake.h"
+#include "bus/wire/zmq_link.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* test_prove.c: where no stranger can try a socket, that socket is named, and nothing counts as proven (test_hub.c has the others) */
-#include "bus/wire/prove.h"
+#include "bus/wire/hub.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <string.h>
