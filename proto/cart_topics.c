@@ -5,12 +5,13 @@
 #define SHOWN_FIELD(message, field) { &message##_msg, message##_##field##_tag },
 static const struct topic_shown shown[] = { PLATFORM_SHOWN(SHOWN_FIELD) CART_SHOWN(SHOWN_FIELD){ NULL, 0 } };
 
-#define TOPIC_TOLD(name, cart, word) { &topic_##name, (cart), (word), event_##name },
+#define TOPIC_LOG_ROW(name, cart, word) { &topic_##name, (cart), (word), event_##name },
 #define TOPIC_KNOWN(name, cart) { &topic_##name, (cart), TOPIC_NOWHERE, NULL },
-static const struct topic_told told[] = { CART_TOLD(TOPIC_TOLD) CART_KNOWN(TOPIC_KNOWN){ NULL, 0, 0, NULL } };
+static const struct topic_log_row log_rows[] = { CART_LOG_ROWS(TOPIC_LOG_ROW)
+		CART_KNOWN(TOPIC_KNOWN){ NULL, 0, 0, NULL } };
 
 #define TOPIC_DEFINED(name, topic, message, class, group)                                                              \
-	TOPIC_DEFINE_SHOWN(name, topic, message, class, group, NULL, shown, told);
+	TOPIC_DEFINE_SHOWN(name, topic, message, class, group, NULL, shown, log_rows);
 CART_TOPICS(TOPIC_DEFINED)
 
 #define TOPIC_LISTED(name, topic, message, class, group) &topic_##name,

@@ -61,18 +61,18 @@
 	X(SheetClaim, owner)                                                                                           \
 	X(SheetDone, day)
 
-#define CART_TOLD(X)                                                                                                   \
-	X(cart_wake, TOLD_AT(CartWake, cart_id), TOPIC_NOWHERE)                                                        \
-	X(reminder_sent, TOLD_AT(ReminderOutcome, cart_id), TOLD_AT(ReminderOutcome, transport))                       \
-	X(reminder_released, TOLD_AT(ReminderOutcome, cart_id), TOLD_AT(ReminderOutcome, transport))                   \
-	X(reminder_refused, TOLD_AT(ReminderOutcome, cart_id), TOLD_AT(ReminderOutcome, transport))                    \
-	X(reminder_ambiguous, TOLD_AT(ReminderOutcome, cart_id), TOLD_AT(ReminderOutcome, transport))                  \
-	X(reminder_skipped, TOLD_AT(ReminderOutcome, cart_id), TOLD_AT(ReminderOutcome, transport))
+#define CART_LOG_ROWS(X)                                                                                               \
+	X(cart_wake, LOG_ROW_AT(CartWake, cart_id), TOPIC_NOWHERE)                                                     \
+	X(reminder_sent, LOG_ROW_AT(ReminderOutcome, cart_id), LOG_ROW_AT(ReminderOutcome, transport))                 \
+	X(reminder_released, LOG_ROW_AT(ReminderOutcome, cart_id), LOG_ROW_AT(ReminderOutcome, transport))             \
+	X(reminder_refused, LOG_ROW_AT(ReminderOutcome, cart_id), LOG_ROW_AT(ReminderOutcome, transport))              \
+	X(reminder_ambiguous, LOG_ROW_AT(ReminderOutcome, cart_id), LOG_ROW_AT(ReminderOutcome, transport))            \
+	X(reminder_skipped, LOG_ROW_AT(ReminderOutcome, cart_id), LOG_ROW_AT(ReminderOutcome, transport))
 #define CART_KNOWN(X)                                                                                                  \
-	X(cart_closed, TOLD_AT(CartClosed, cart_id))                                                                   \
-	X(cart_state, TOLD_AT(CartState, ids.cart_id))                                                                 \
-	X(reminder_due, TOLD_AT(ReminderDue, cart.ids.cart_id))                                                        \
-	X(send_claim, TOLD_AT(SendClaim, cart_id))
+	X(cart_closed, LOG_ROW_AT(CartClosed, cart_id))                                                                \
+	X(cart_state, LOG_ROW_AT(CartState, ids.cart_id))                                                              \
+	X(reminder_due, LOG_ROW_AT(ReminderDue, cart.ids.cart_id))                                                     \
+	X(send_claim, LOG_ROW_AT(SendClaim, cart_id))
 
 #define CART_TOPIC_DECLARE(name, topic, message, class, group) TOPIC_DECLARE(name, message);
 CART_TOPICS(CART_TOPIC_DECLARE)

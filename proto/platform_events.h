@@ -2,7 +2,7 @@
  * platform_events.h: events about storefronts, shops and mails, each kind with an id that stays: the journal's MESSAGE_ID
  *
  * X(name, id, title). Never change an id: admins have written it into their searches. A process that says a message tells the event
- * that has the name of the message's topic (platform_topics.h: PLATFORM_TOLD). deploy/journal/cartbus.catalog says for each event what it
+ * that has the name of the message's topic (platform_topics.h: PLATFORM_LOG_ROWS). deploy/journal/cartbus.catalog says for each event what it
  * means and what to do.
  */
 #ifndef PROTO_PLATFORM_EVENTS_H

@@ -125,19 +125,19 @@
  * with the cart, and with a word of the message that PLATFORM_SHOWN lists. A topic of PLATFORM_KNOWN names a cart, and is told of when a
  * process fails at it.
  */
-#define TOLD_AT(message, member) offsetof(message, member)
-#define PLATFORM_TOLD(X)                                                                                               \
-	X(cart_changed, TOLD_AT(CartChanged, ids.cart_id), TOLD_AT(CartChanged, platform_topic))                       \
-	X(cart_checkout, TOLD_AT(CartCheckout, ids.cart_id), TOLD_AT(CartCheckout, platform_topic))                    \
-	X(audit, TOLD_AT(Audit, cart_id), TOLD_AT(Audit, action))                                                      \
-	X(optout_request, TOLD_AT(OptoutRequest, cart_id), TOPIC_NOWHERE)                                              \
-	X(mail_feedback, TOLD_AT(MailFeedback, cart_id), TOPIC_NOWHERE)                                                \
-	X(admin_action, TOLD_AT(AdminAction, cart_id), TOPIC_NOWHERE)                                                  \
-	X(privacy_request, TOPIC_NOWHERE, TOLD_AT(PrivacyRequest, platform_topic))                                     \
-	X(link_clicked, TOLD_AT(LinkClicked, cart_id), TOPIC_NOWHERE)                                                  \
+#define LOG_ROW_AT(message, member) offsetof(message, member)
+#define PLATFORM_LOG_ROWS(X)                                                                                           \
+	X(cart_changed, LOG_ROW_AT(CartChanged, ids.cart_id), LOG_ROW_AT(CartChanged, platform_topic))                 \
+	X(cart_checkout, LOG_ROW_AT(CartCheckout, ids.cart_id), LOG_ROW_AT(CartCheckout, platform_topic))              \
+	X(audit, LOG_ROW_AT(Audit, cart_id), LOG_ROW_AT(Audit, action))                                                \
+	X(optout_request, LOG_ROW_AT(OptoutRequest, cart_id), TOPIC_NOWHERE)                                           \
+	X(mail_feedback, LOG_ROW_AT(MailFeedback, cart_id), TOPIC_NOWHERE)                                             \
+	X(admin_action, LOG_ROW_AT(AdminAction, cart_id), TOPIC_NOWHERE)                                               \
+	X(privacy_request, TOPIC_NOWHERE, LOG_ROW_AT(PrivacyRequest, platform_topic))                                  \
+	X(link_clicked, LOG_ROW_AT(LinkClicked, cart_id), TOPIC_NOWHERE)                                               \
 	X(suppression, TOPIC_NOWHERE, TOPIC_NOWHERE)                                                                   \
 	X(shop_status, TOPIC_NOWHERE, TOPIC_NOWHERE)
-#define PLATFORM_KNOWN(X) X(model_used, TOLD_AT(ModelUsed, cart_id))
+#define PLATFORM_KNOWN(X) X(model_used, LOG_ROW_AT(ModelUsed, cart_id))
 
 /* Every message names a shop; what is about the installation as a whole names this one. No shop may be called so. */
 #define SHOP_OF_ALL "cartbus"

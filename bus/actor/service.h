@@ -32,7 +32,7 @@ struct service {
 	bool exclusive; /* each decision must see the ones before it: one instance is active, the others stand by */
 	bool gateway;   /* has a spool: claims wait until it has drained */
 	bool operator_; /* the operator's command: it may ask and say everything on the control socket */
-	bool unhurried; /* its projections may come in batches, a moment late; before a delivery they are still complete */
+	bool batch_projections; /* its projections may come in batches, a moment late; before a delivery they are still complete */
 	unsigned
 		layout; /* to be raised when folds write other rows than before: a store of another layout is folded anew */
 	/* Of its queue (bus/wire/protocol.h). 0: the usual, which its manifest leaves out. Only a service that hears something has one. */

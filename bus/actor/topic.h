@@ -44,7 +44,7 @@ typedef void topic_fold_fn(
 	topic_handler *handler, struct state *state, const struct message_meta *said, const void *fact);
 
 /* What a process tells the journal when it says such a message, or fails at one. Offsets of strings in the decoded struct. */
-struct topic_told {
+struct topic_log_row {
 	const struct topic *topic;
 	size_t subject;    /* id of the one thing that the message is about; TOPIC_NOWHERE: it names none */
 	size_t word;       /* a word about it that names nobody; TOPIC_NOWHERE: none */
@@ -60,9 +60,9 @@ struct topic {
 	const char *group; /* compaction group; NULL: not compacted */
 	/* Of all topics those that outlive the log (bus/broker/log/sidelog.h), up to NULL; NULL: none does */
 	const struct topic *const *outliving;
-	const struct topic_shown *shown; /* up to one without a message; NULL: none */
-	const struct topic_told *told;   /* of all topics, up to one without a topic; NULL: none is told */
-	const size_t *blobs;             /* see TOPIC_DEFINE_NAMING; NULL: its messages name no blob */
+	const struct topic_shown *shown;      /* up to one without a message; NULL: none */
+	const struct topic_log_row *log_rows; /* of all topics, up to one without a topic; NULL: none is told */
+	const size_t *blobs;                  /* see TOPIC_DEFINE_NAMING; NULL: its messages name no blob */
 	/* Call a handler of this topic by its own type, with a decoded struct of this topic. */
 	topic_hear_fn *hear;
 	topic_fold_fn *fold;
@@ -112,7 +112,7 @@ bool topic_read(const struct topic *topic, struct bytes payload, void *ret_messa
 		.group = (compacted),                                                                                  \
 		.outliving = (stops),                                                                                  \
 		.shown = (harmless),                                                                                   \
-		.told = (journal),                                                                                     \
+		.log_rows = (journal),                                                                                 \
 		.blobs = (names),                                                                                      \
 		.hear = topic_hear_##identifier,                                                                       \
 		.fold = topic_fold_##identifier }

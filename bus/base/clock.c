@@ -77,21 +77,22 @@ static const int64_t PARTED_US = 1 * US_PER_MINUTE;
 static const int64_t AT_ONCE_US = 1 * US_PER_S;
 
 /* Of wall time, which may run faster. */
-static int64_t parted_us(const struct monotonic_wall *steady)
+static int64_t parted_us(const struct monotonic_wall *monotonic_wall)
 {
-	return (int64_t)((double)PARTED_US * steady->clock->rate);
+	return (int64_t)((double)PARTED_US * monotonic_wall->clock->rate);
 }
 
-static int64_t expected_us(const struct monotonic_wall *steady, int64_t boot_us)
+static int64_t expected_us(const struct monotonic_wall *monotonic_wall, int64_t boot_us)
 {
-	return steady->shown_us + (int64_t)((double)(boot_us - steady->boot_us) * steady->clock->rate);
+	return monotonic_wall->shown_us +
+		(int64_t)((double)(boot_us - monotonic_wall->boot_us) * monotonic_wall->clock->rate);
 }
 
-static int64_t shown_us(const struct monotonic_wall *steady, int64_t wall_us, int64_t boot_us)
+static int64_t shown_us(const struct monotonic_wall *monotonic_wall, int64_t wall_us, int64_t boot_us)
 {
-	int64_t expected = expected_us(steady, boot_us), shown = wall_us - steady->jump_us;
+	int64_t expected = expected_us(monotonic_wall, boot_us), shown = wall_us - monotonic_wall->jump_us;
 
-	return llabs(shown - expected) > parted_us(steady) ? expected : shown;
+	return llabs(shown - expected) > parted_us(monotonic_wall) ? expected : shown;
 }
 
 /* Both of one moment: after a stop between the two readings it reads once more. */
@@ -103,64 +104,64 @@ static void read_both(const struct clock *clock, int64_t *ret_wall_us, int64_t *
 	} while (clock_boot_us(clock) - *ret_boot_us > AT_ONCE_US);
 }
 
-static void settle(struct monotonic_wall *steady, int64_t wall_us, int64_t boot_us, int64_t shown)
+static void settle(struct monotonic_wall *monotonic_wall, int64_t wall_us, int64_t boot_us, int64_t shown)
 {
-	steady->jump_us = wall_us - shown;
-	if (llabs(steady->jump_us) <= parted_us(steady))
-		steady->jump_us = 0;
-	steady->shown_us = wall_us - steady->jump_us;
-	steady->boot_us = boot_us;
+	monotonic_wall->jump_us = wall_us - shown;
+	if (llabs(monotonic_wall->jump_us) <= parted_us(monotonic_wall))
+		monotonic_wall->jump_us = 0;
+	monotonic_wall->shown_us = wall_us - monotonic_wall->jump_us;
+	monotonic_wall->boot_us = boot_us;
 }
 
 struct monotonic_wall monotonic_wall_new(const struct clock *clock, int64_t least_us)
 {
-	struct monotonic_wall steady = { .clock = clock };
+	struct monotonic_wall monotonic_wall = { .clock = clock };
 	int64_t wall_us, boot_us;
 
 	read_both(clock, &wall_us, &boot_us);
-	settle(&steady, wall_us, boot_us, wall_us < least_us ? least_us : wall_us);
-	return steady;
+	settle(&monotonic_wall, wall_us, boot_us, wall_us < least_us ? least_us : wall_us);
+	return monotonic_wall;
 }
 
-int64_t monotonic_wall_us(const struct monotonic_wall *steady)
+int64_t monotonic_wall_us(const struct monotonic_wall *monotonic_wall)
 {
 	int64_t wall_us, boot_us;
 
-	read_both(steady->clock, &wall_us, &boot_us);
-	return shown_us(steady, wall_us, boot_us);
+	read_both(monotonic_wall->clock, &wall_us, &boot_us);
+	return shown_us(monotonic_wall, wall_us, boot_us);
 }
 
-int64_t monotonic_wall_until_us(const struct monotonic_wall *steady, int64_t wall_us)
+int64_t monotonic_wall_until_us(const struct monotonic_wall *monotonic_wall, int64_t wall_us)
 {
-	int64_t now_us = monotonic_wall_us(steady);
-	double wait_us = wall_us > now_us ? ceil((double)(wall_us - now_us) / steady->clock->rate) : 0;
+	int64_t now_us = monotonic_wall_us(monotonic_wall);
+	double wait_us = wall_us > now_us ? ceil((double)(wall_us - now_us) / monotonic_wall->clock->rate) : 0;
 
 	return wait_us < 9e18 ? (int64_t)wait_us : INT64_MAX; /* one that comes early would find nothing due */
 }
 
-void monotonic_wall_look(struct monotonic_wall *steady)
+void monotonic_wall_look(struct monotonic_wall *monotonic_wall)
 {
 	int64_t wall_us, boot_us;
 
-	read_both(steady->clock, &wall_us, &boot_us);
-	settle(steady, wall_us, boot_us, shown_us(steady, wall_us, boot_us));
+	read_both(monotonic_wall->clock, &wall_us, &boot_us);
+	settle(monotonic_wall, wall_us, boot_us, shown_us(monotonic_wall, wall_us, boot_us));
 }
 
 /* --- a limit of lines per time --- */
 
-bool rate_limit_take(struct rate_limit *allowance, int64_t now_us, int64_t every_us, int burst)
+bool rate_limit_take(struct rate_limit *rate_limit, int64_t now_us, int64_t every_us, int burst)
 {
-	if (allowance->spent_us < now_us)
-		allowance->spent_us = now_us;
-	if (allowance->spent_us - now_us > every_us * (burst - 1)) {
-		allowance->left_out++;
+	if (rate_limit->spent_us < now_us)
+		rate_limit->spent_us = now_us;
+	if (rate_limit->spent_us - now_us > every_us * (burst - 1)) {
+		rate_limit->left_out++;
 		return false;
 	}
-	allowance->spent_us += every_us;
+	rate_limit->spent_us += every_us;
 	return true;
 }
 
-void rate_limit_give_back(struct rate_limit *allowance, int64_t every_us)
+void rate_limit_give_back(struct rate_limit *rate_limit, int64_t every_us)
 {
-	allowance->spent_us -= every_us;
+	rate_limit->spent_us -= every_us;
 }

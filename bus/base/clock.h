@@ -57,10 +57,10 @@ struct monotonic_wall {
 
 /* At the wall's time; or at `least_us`, when the wall is behind that by more than a minute. */
 struct monotonic_wall monotonic_wall_new(const struct clock *clock, int64_t least_us);
-int64_t monotonic_wall_us(const struct monotonic_wall *steady);
+int64_t monotonic_wall_us(const struct monotonic_wall *monotonic_wall);
 /* How long to wait, in boot microseconds, until it is `wall_us`; 0 if it has come. */
-int64_t monotonic_wall_until_us(const struct monotonic_wall *steady, int64_t wall_us);
-void monotonic_wall_look(struct monotonic_wall *steady); /* often: a jump is what happens between two looks */
+int64_t monotonic_wall_until_us(const struct monotonic_wall *monotonic_wall, int64_t wall_us);
+void monotonic_wall_look(struct monotonic_wall *monotonic_wall); /* often: a jump is what happens between two looks */
 
 /*
  * How many lines may be told, so that a flood of events is no flood of lines
@@ -74,7 +74,7 @@ struct rate_limit {
 };
 
 /* Takes one line; false: none is left, which is counted. `now_us` is boot time. */
-bool rate_limit_take(struct rate_limit *allowance, int64_t now_us, int64_t every_us, int burst);
-void rate_limit_give_back(struct rate_limit *allowance, int64_t every_us); /* there was nothing to tell after all */
+bool rate_limit_take(struct rate_limit *rate_limit, int64_t now_us, int64_t every_us, int burst);
+void rate_limit_give_back(struct rate_limit *rate_limit, int64_t every_us); /* there was nothing to tell after all */
 
 #endif

@@ -172,10 +172,10 @@ struct u64map {
 
 struct u64map *u64map_new(void)
 {
-	struct u64map *numbered = memory_new(sizeof(*numbered));
+	struct u64map *map = memory_new(sizeof(*map));
 
-	numbered->pages = map_new();
-	return numbered;
+	map->pages = map_new();
+	return map;
 }
 
 static void free_page(struct bytes key, void *page, void *context)
@@ -185,72 +185,72 @@ static void free_page(struct bytes key, void *page, void *context)
 	free(page);
 }
 
-void u64map_free(struct u64map *numbered)
+void u64map_free(struct u64map *map)
 {
-	if (!numbered)
+	if (!map)
 		return;
-	map_each(numbered->pages, free_page, NULL);
-	map_free(numbered->pages);
-	free(numbered);
+	map_each(map->pages, free_page, NULL);
+	map_free(map->pages);
+	free(map);
 }
 
-static struct page *find_page(struct u64map *numbered, uint64_t number)
+static struct page *find_page(struct u64map *map, uint64_t number)
 {
 	uint64_t at = number / PAGE;
 
-	if (!numbered->last || numbered->last->at != at)
-		numbered->last = map_get(numbered->pages, map_number(&at));
-	return numbered->last;
+	if (!map->last || map->last->at != at)
+		map->last = map_get(map->pages, map_number(&at));
+	return map->last;
 }
 
-void *u64map_get(struct u64map *numbered, uint64_t number)
+void *u64map_get(struct u64map *map, uint64_t number)
 {
-	const struct page *page = find_page(numbered, number);
+	const struct page *page = find_page(map, number);
 
 	return page ? page->values[number % PAGE] : NULL;
 }
 
-static struct page *add_page(struct u64map *numbered, uint64_t number)
+static struct page *add_page(struct u64map *map, uint64_t number)
 {
 	struct page *page = memory_new(sizeof(*page));
 
 	page->at = number / PAGE;
-	map_put(numbered->pages, map_number(&page->at), page);
-	return numbered->last = page;
+	map_put(map->pages, map_number(&page->at), page);
+	return map->last = page;
 }
 
-void *u64map_put(struct u64map *numbered, uint64_t number, void *value)
+void *u64map_put(struct u64map *map, uint64_t number, void *value)
 {
-	struct page *page = find_page(numbered, number);
+	struct page *page = find_page(map, number);
 	void *before;
 
 	if (!page)
-		page = add_page(numbered, number);
+		page = add_page(map, number);
 	before = page->values[number % PAGE];
 	page->values[number % PAGE] = value;
 	page->count += !before;
-	numbered->count += !before;
+	map->count += !before;
 	return before;
 }
 
-void *u64map_remove(struct u64map *numbered, uint64_t number)
+void *u64map_remove(struct u64map *map, uint64_t number)
 {
-	struct page *page = find_page(numbered, number);
+	struct page *page = find_page(map, number);
 	void *before = page ? page->values[number % PAGE] : NULL;
 
 	if (!before)
 		return NULL;
 	page->values[number % PAGE] = NULL;
-	numbered->count--;
+	map->count--;
 	if (--page->count == 0) {
-		map_remove(numbered->pages, map_number(&page->at));
-		numbered->last = NULL;
+		map_remove(map->pages, map_number(&page->at));
+		map->last = NULL;
 		free(page);
 	}
 	return before;
 }
 
-size_t u64map_count(const struct u64map *numbered)
+size_t u64map_count(const struct u64map *map)
 {
-	return numbered->count;
+	return map->count;
 }

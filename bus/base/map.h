@@ -36,10 +36,10 @@ static inline struct bytes map_number(const uint64_t *number)
 struct u64map;
 
 struct u64map *u64map_new(void);
-void u64map_free(struct u64map *numbered);                               /* takes NULL; values are not touched */
-void *u64map_get(struct u64map *numbered, uint64_t number);              /* NULL: none */
-void *u64map_put(struct u64map *numbered, uint64_t number, void *value); /* not NULL; what was there before, or NULL */
-void *u64map_remove(struct u64map *numbered, uint64_t number);           /* what was removed, or NULL */
-size_t u64map_count(const struct u64map *numbered);
+void u64map_free(struct u64map *map);                               /* takes NULL; values are not touched */
+void *u64map_get(struct u64map *map, uint64_t number);              /* NULL: none */
+void *u64map_put(struct u64map *map, uint64_t number, void *value); /* not NULL; what was there before, or NULL */
+void *u64map_remove(struct u64map *map, uint64_t number);           /* what was removed, or NULL */
+size_t u64map_count(const struct u64map *map);
 
 #endif

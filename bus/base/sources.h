@@ -17,7 +17,7 @@
  * hold nothing those whose proof is too old are forgotten first, then the ones that never proved themselves, the longest unseen before
  * others. Not for two threads at a time: the broker's sockets have a lock around it (bus/broker/accept.c).
  *
- * It bounds the gateway and the metrics page (services/kit/web/web.c), LMTP (services/platform/mailin/lmtp_door.c) and the broker.
+ * It bounds the gateway and the metrics page (services/kit/web/web.c), LMTP (services/platform/mailin/lmtp_server.c) and the broker.
  */
 #ifndef BASE_SOURCES_H
 #define BASE_SOURCES_H

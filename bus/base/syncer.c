@@ -57,7 +57,7 @@ struct syncer *syncer_new(void)
 	return syncer;
 }
 
-static void tell(const struct syncer *syncer)
+static void wake_loop(const struct syncer *syncer)
 {
 	const uint64_t one = 1;
 
@@ -110,7 +110,7 @@ static void sync_bundle(struct syncer *syncer)
 	pthread_mutex_lock(&syncer->lock);
 	syncer->at_work--;
 	if (list_empty(&syncer->ended))
-		tell(syncer);
+		wake_loop(syncer);
 	list_move_all(&syncer->ended, &bundle);
 	syncer->unfinished -= count;
 	if (syncer->unfinished == 0)

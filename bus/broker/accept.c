@@ -31,7 +31,7 @@
 
 enum {
 	DESCRIPTORS_OF_USE = 65536,
-	DESCRIPTORS_KEPT = 512, /* for the store's files, the lanes' sockets, the journal */
+	DESCRIPTORS_KEPT = 512, /* for the store's files, the mailboxes' sockets, the journal */
 	LEAST = 16,
 	UNPROVEN_MOST = 1024,
 	UNPROVEN_OF_NETWORK = 256,
@@ -78,7 +78,7 @@ static struct {
 	struct list unproven;
 	uint32_t ending;
 	struct spare spare;
-} door = { .lock = PTHREAD_MUTEX_INITIALIZER, .spare = { .fd = -1 } };
+} acceptor = { .lock = PTHREAD_MUTEX_INITIALIZER, .spare = { .fd = -1 } };
 
 /* --- limits --- */
 
@@ -100,7 +100,7 @@ static uint32_t at_most(uint32_t wanted, uint32_t most)
 
 struct accept_limits accept_limits_for(uint32_t descriptors)
 {
-	/* A session has a lane, whose socket and connection are two more: what is accepted gets a half of the rest. */
+	/* A session has a mailbox, whose socket and connection are two more: what is accepted gets a half of the rest. */
 	uint32_t shared = descriptors > DESCRIPTORS_KEPT + 4 * LEAST ? (descriptors - DESCRIPTORS_KEPT) / 2 : 2 * LEAST;
 	uint32_t half = shared / 2;
 
@@ -128,14 +128,14 @@ void accept_begin(const struct accept_limits *limits)
 	struct rlimit limit = { .rlim_cur = 1024 };
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	door.descriptors = limit.rlim_cur < DESCRIPTORS_OF_USE ? (uint32_t)limit.rlim_cur : DESCRIPTORS_OF_USE;
-	door.by_fd = memory_new(door.descriptors * sizeof(*door.by_fd));
-	door.budgets[BUDGET_TCP] = budget(limits->network, limits->tcp);
-	door.budgets[BUDGET_UNPROVEN] = budget(limits->unproven_of, limits->unproven);
-	door.budgets[BUDGET_IPC] = budget(limits->user, limits->ipc);
-	list_init(&door.unproven);
-	spare_keep(&door.spare);
-	door.begun = true;
+	acceptor.descriptors = limit.rlim_cur < DESCRIPTORS_OF_USE ? (uint32_t)limit.rlim_cur : DESCRIPTORS_OF_USE;
+	acceptor.by_fd = memory_new(acceptor.descriptors * sizeof(*acceptor.by_fd));
+	acceptor.budgets[BUDGET_TCP] = budget(limits->network, limits->tcp);
+	acceptor.budgets[BUDGET_UNPROVEN] = budget(limits->unproven_of, limits->unproven);
+	acceptor.budgets[BUDGET_IPC] = budget(limits->user, limits->ipc);
+	list_init(&acceptor.unproven);
+	spare_keep(&acceptor.spare);
+	acceptor.begun = true;
 }
 
 /* --- peers --- */
@@ -180,7 +180,7 @@ static void settle(struct connection *connection)
 {
 	connection->is_unproven = false;
 	list_remove(&connection->hook);
-	source_leave(door.budgets[BUDGET_UNPROVEN], connection->unproven, NO_CLOCK_US);
+	source_leave(acceptor.budgets[BUDGET_UNPROVEN], connection->unproven, NO_CLOCK_US);
 	connection->unproven = NULL;
 }
 
@@ -197,7 +197,7 @@ static bool has_proven(const struct connection *connection)
 /* The oldest that has shown nothing, of this network or (NULL) of all. Those before it that have are no longer in question. */
 static struct connection *find_oldest_unproven(const struct source *network)
 {
-	LIST_EACH_SAFE (hook, &door.unproven) {
+	LIST_EACH_SAFE (hook, &acceptor.unproven) {
 		struct connection *connection = LIST_ENTRY(hook, struct connection, hook);
 
 		if (network && connection->unproven != network)
@@ -214,9 +214,9 @@ static void push_out(struct connection *connection, enum source_verdict why)
 {
 	settle(connection);
 	connection->is_ending = true;
-	door.ending++;
+	acceptor.ending++;
 	shutdown(connection->fd, SHUT_RDWR);
-	source_turn_away(door.budgets[BUDGET_UNPROVEN], &connection->peer.key, why);
+	source_turn_away(acceptor.budgets[BUDGET_UNPROVEN], &connection->peer.key, why);
 }
 
 /* --- admitting --- */
@@ -224,7 +224,7 @@ static void push_out(struct connection *connection, enum source_verdict why)
 /* SOURCE_WELCOME: there is room for one more of this network that has shown no key. */
 static enum source_verdict make_room(const struct source_key *key)
 {
-	const struct sources *unproven = door.budgets[BUDGET_UNPROVEN];
+	const struct sources *unproven = acceptor.budgets[BUDGET_UNPROVEN];
 	enum source_verdict verdict;
 
 	while ((verdict = source_may_enter(unproven, key)) != SOURCE_WELCOME) {
@@ -233,7 +233,7 @@ static enum source_verdict make_room(const struct source_key *key)
 
 		if (source_may_enter(unproven, key) != verdict)
 			continue;
-		if (!oldest || door.ending >= ENDING_MOST)
+		if (!oldest || acceptor.ending >= ENDING_MOST)
 			return verdict;
 		push_out(oldest, verdict);
 	}
@@ -244,14 +244,14 @@ static enum source_verdict make_room(const struct source_key *key)
 static bool has_room(const struct peer *peer)
 {
 	enum budget place = place_of(peer);
-	enum source_verdict verdict = source_may_enter(door.budgets[place], peer->is_unbounded ? NULL : &peer->key);
+	enum source_verdict verdict = source_may_enter(acceptor.budgets[place], peer->is_unbounded ? NULL : &peer->key);
 
 	if (verdict == SOURCE_WELCOME && !peer->is_user) {
 		place = BUDGET_UNPROVEN;
 		verdict = make_room(&peer->key);
 	}
 	if (verdict != SOURCE_WELCOME)
-		source_turn_away(door.budgets[place], &peer->key, verdict);
+		source_turn_away(acceptor.budgets[place], &peer->key, verdict);
 	return verdict == SOURCE_WELCOME;
 }
 
@@ -262,25 +262,25 @@ static void enlist(int fd, const struct peer *peer)
 	connection->fd = fd;
 	connection->peer = *peer;
 	list_init(&connection->hook);
-	source_enter(
-		door.budgets[place_of(peer)], peer->is_unbounded ? NULL : &peer->key, NO_CLOCK_US, &connection->source);
+	source_enter(acceptor.budgets[place_of(peer)], peer->is_unbounded ? NULL : &peer->key, NO_CLOCK_US,
+		&connection->source);
 	if (!peer->is_user) {
 		connection->is_unproven = true;
-		source_enter(door.budgets[BUDGET_UNPROVEN], &peer->key, NO_CLOCK_US, &connection->unproven);
-		list_append(&door.unproven, &connection->hook);
+		source_enter(acceptor.budgets[BUDGET_UNPROVEN], &peer->key, NO_CLOCK_US, &connection->unproven);
+		list_append(&acceptor.unproven, &connection->hook);
 	}
-	atomic_store(&door.by_fd[fd], connection);
+	atomic_store(&acceptor.by_fd[fd], connection);
 }
 
 static void strike_off(int fd)
 {
-	struct connection *connection = atomic_load(&door.by_fd[fd]);
+	struct connection *connection = atomic_load(&acceptor.by_fd[fd]);
 
 	if (connection->is_unproven)
 		settle(connection);
-	door.ending -= connection->is_ending;
-	source_leave(door.budgets[place_of(&connection->peer)], connection->source, NO_CLOCK_US);
-	atomic_store(&door.by_fd[fd], NULL);
+	acceptor.ending -= connection->is_ending;
+	source_leave(acceptor.budgets[place_of(&connection->peer)], connection->source, NO_CLOCK_US);
+	atomic_store(&acceptor.by_fd[fd], NULL);
 	free(connection);
 }
 
@@ -288,8 +288,8 @@ static bool is_admitted(int fd)
 {
 	struct peer peer;
 
-	spare_keep(&door.spare);
-	if ((uint32_t)fd >= door.descriptors || !name_peer(fd, &peer) || !has_room(&peer))
+	spare_keep(&acceptor.spare);
+	if ((uint32_t)fd >= acceptor.descriptors || !name_peer(fd, &peer) || !has_room(&peer))
 		return false;
 	enlist(fd, &peer);
 	return true;
@@ -321,14 +321,14 @@ static void turn_away_by_spare(int listener)
 	struct peer peer;
 	int fd;
 
-	if (!spare_lend(&door.spare))
+	if (!spare_lend(&acceptor.spare))
 		return;
 	fd = really_accept(listener, NULL, NULL, SOCK_CLOEXEC);
 	if (fd >= 0 && name_peer(fd, &peer))
-		source_turn_away(door.budgets[place_of(&peer)], &peer.key, SOURCE_WITHOUT_DESCRIPTOR);
+		source_turn_away(acceptor.budgets[place_of(&peer)], &peer.key, SOURCE_WITHOUT_DESCRIPTOR);
 	if (fd >= 0)
 		really_close(fd);
-	spare_keep(&door.spare);
+	spare_keep(&acceptor.spare);
 }
 
 /* All others say what is wrong with one connection, or with the machine for now (accept(2)). libzmq 4.3.4 aborts at some of these. */
@@ -341,16 +341,16 @@ static int accept_admitted(int listener, struct sockaddr *ret_address, socklen_t
 {
 	int fd = really_accept(listener, ret_address, ret_len, flags), error = fd < 0 ? errno : 0;
 
-	if (!door.begun || error == EAGAIN || error == EINTR || is_a_fault_of_ours(error))
+	if (!acceptor.begun || error == EAGAIN || error == EINTR || is_a_fault_of_ours(error))
 		return fd;
-	pthread_mutex_lock(&door.lock);
+	pthread_mutex_lock(&acceptor.lock);
 	if (fd >= 0 && !is_admitted(fd)) {
 		really_close(fd);
 		fd = -1;
 	} else if (error == EMFILE || error == ENFILE) {
 		turn_away_by_spare(listener);
 	}
-	pthread_mutex_unlock(&door.lock);
+	pthread_mutex_unlock(&acceptor.lock);
 	if (fd < 0)
 		errno = EAGAIN;
 	return fd;
@@ -378,17 +378,17 @@ int accept4_in_place(int listener, struct sockaddr *ret_address, socklen_t *ret_
  */
 int close_in_place(int fd)
 {
-	bool is_connection =
-		door.begun && fd >= 0 && (uint32_t)fd < door.descriptors && atomic_load(&door.by_fd[fd]) != NULL;
+	bool is_connection = acceptor.begun && fd >= 0 && (uint32_t)fd < acceptor.descriptors &&
+		atomic_load(&acceptor.by_fd[fd]) != NULL;
 	int r;
 
 	if (!is_connection)
 		return really_close(fd);
-	pthread_mutex_lock(&door.lock);
+	pthread_mutex_lock(&acceptor.lock);
 	strike_off(fd);
 	r = really_close(fd);
-	spare_keep(&door.spare); /* another thread may have been faster when it was lent */
-	pthread_mutex_unlock(&door.lock);
+	spare_keep(&acceptor.spare); /* another thread may have been faster when it was lent */
+	pthread_mutex_unlock(&acceptor.lock);
 	return r;
 }
 
@@ -396,20 +396,20 @@ int close_in_place(int fd)
 
 struct accept_counts accept_count(void)
 {
-	struct accept_counts counts = { .descriptors = door.descriptors };
+	struct accept_counts counts = { .descriptors = acceptor.descriptors };
 
-	if (!door.begun)
+	if (!acceptor.begun)
 		return counts;
-	pthread_mutex_lock(&door.lock);
+	pthread_mutex_lock(&acceptor.lock);
 	find_oldest_unproven(NULL);
 	for (int i = 0; i < BUDGET_COUNT; i++) {
 		struct source_figures figures;
 
-		sources_figures(door.budgets[i], &figures);
+		sources_figures(acceptor.budgets[i], &figures);
 		counts.turned_away += figures.turned_away;
 		*(i == BUDGET_UNPROVEN ? &counts.unproven : &counts.open) += figures.connections;
 	}
-	pthread_mutex_unlock(&door.lock);
+	pthread_mutex_unlock(&acceptor.lock);
 	return counts;
 }
 
@@ -417,13 +417,13 @@ bool accept_take(struct source_turned_away *ret, const char **ret_place)
 {
 	bool any = false;
 
-	if (!door.begun)
+	if (!acceptor.begun)
 		return false;
-	pthread_mutex_lock(&door.lock);
+	pthread_mutex_lock(&acceptor.lock);
 	for (int i = 0; i < BUDGET_COUNT && !any; i++) {
-		any = sources_take_turned_away(door.budgets[i], ret);
+		any = sources_take_turned_away(acceptor.budgets[i], ret);
 		*ret_place = places[i];
 	}
-	pthread_mutex_unlock(&door.lock);
+	pthread_mutex_unlock(&acceptor.lock);
 	return any;
 }

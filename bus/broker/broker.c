@@ -15,8 +15,8 @@
 #include "bus/broker/log/retain.h"
 #include "bus/broker/log/sidelog.h"
 #include "bus/broker/queue/claim.h"
-#include "bus/broker/queue/feed.h"
 #include "bus/broker/queue/queue.h"
+#include "bus/broker/queue/redrive.h"
 #include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
 #include <assert.h>
@@ -50,7 +50,7 @@ const struct broker_settings broker_settings_default = {
 	.retention = { .raw_us = 30 * US_PER_DAY, .facts_us = 400 * US_PER_DAY },
 	.headroom_bytes = 64 << 20,
 	.headroom_percent = 1,
-	.newcomer_bytes = 16 << 20,
+	.backfill_bytes = 16 << 20,
 };
 
 struct broker_settings broker_settings_read(const struct config *config)
@@ -148,7 +148,7 @@ static int open_all(struct broker *broker, char ret_why[512])
 		return broker->broken;
 	}
 	retain_open(broker);
-	room_look(broker);
+	disk_space_look(broker);
 	return sidelog_open(broker, ret_why);
 }
 
@@ -222,7 +222,7 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 
 static bool has_staged(const struct broker *broker)
 {
-	return broker->stirred || log_staged(broker->log) > 0 || store_batch_count(broker->batch) > 0 ||
+	return broker->needs_dispatch || log_staged(broker->log) > 0 || store_batch_count(broker->batch) > 0 ||
 		!list_empty(&broker->commit->answers) || !list_empty(&broker->sessions->control) ||
 		!list_empty(&broker->sessions->put_off);
 }
@@ -240,10 +240,10 @@ static int64_t queue_wait_us(const struct broker *broker, const struct queue *qu
 	int64_t due_us = queue_next_due_us(queue);
 	int64_t try_us = queue->breaker.probe_boot_us - broker_boot_us(broker);
 
-	if (due_us != INT64_MAX && monotonic_wall_until_us(&broker->steady, due_us) < most_us)
-		most_us = monotonic_wall_until_us(&broker->steady, due_us);
-	if (feed_wait_us(broker, queue) < most_us)
-		most_us = feed_wait_us(broker, queue);
+	if (due_us != INT64_MAX && monotonic_wall_until_us(&broker->monotonic_wall, due_us) < most_us)
+		most_us = monotonic_wall_until_us(&broker->monotonic_wall, due_us);
+	if (redrive_wait_us(broker, queue) < most_us)
+		most_us = redrive_wait_us(broker, queue);
 	if (breaker_is_open(&queue->breaker) && try_us > 0 && try_us < most_us)
 		most_us = try_us;
 	return most_us;
@@ -290,7 +290,7 @@ static void tick_queues(struct broker *broker)
 			leases_expire(broker, queue);
 		if (queue_next_due_us(queue) <= broker_wall_us(broker)) {
 			queue_wake(queue, broker_wall_us(broker));
-			broker->stirred = true;
+			broker->needs_dispatch = true;
 		}
 	}
 	if (look)
@@ -299,23 +299,23 @@ static void tick_queues(struct broker *broker)
 
 static void tick_grace(struct broker *broker)
 {
-	if (broker->graced || broker_boot_us(broker) - broker->opened_boot_us < broker->settings.grace_us)
+	if (broker->grace_over || broker_boot_us(broker) - broker->opened_boot_us < broker->settings.grace_us)
 		return;
-	broker->graced = true;
-	broker->stirred = true;
+	broker->grace_over = true;
+	broker->needs_dispatch = true;
 }
 
 int64_t broker_tick(struct broker *broker)
 {
 	clocks_look(broker);
-	feeds_tick(broker); /* before the queues: what this tick makes a dead letter is not in the store yet */
+	redrives_tick(broker); /* before the queues: what this tick makes a dead letter is not in the store yet */
 	sessions_expire(broker);
 	tick_queues(broker);
 	tick_grace(broker);
 	LIST_EACH (hook, &broker->sessions->all)
 		progress_due(broker, LIST_ENTRY(hook, struct session, hook));
 	claims_stir(broker);
-	room_look(broker);
+	disk_space_look(broker);
 	latest_fold_lazily(broker, FOLD_AT_ONCE);
 	idem_sweep(broker);
 	retain(broker);

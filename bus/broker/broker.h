@@ -21,8 +21,8 @@ struct registry;
 
 struct broker_out {
 	void *context;
-	int (*open_lane)(void *context, uint64_t epoch, const char *who, char ret_endpoint[160]);
-	void (*close_lane)(void *context, uint64_t epoch);
+	int (*open_mailbox)(void *context, uint64_t epoch, const char *who, char ret_endpoint[160]);
+	void (*close_mailbox)(void *context, uint64_t epoch);
 	int (*push)(void *context, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
 	void (*control)(void *context, struct bytes peer, struct bytes message);
 	bool (*is_tapped)(void *context); /* NULL: always */
@@ -43,7 +43,7 @@ struct broker_settings {
 	const char *sidelog;       /* folder for the side log (sidelog.h); NULL: none */
 	uint64_t headroom_bytes;   /* with less room on the disk nothing new is taken: 64 MiB ... */
 	uint32_t headroom_percent; /* ... or so much of the file system; the larger of the two counts: 1 */
-	size_t newcomer_bytes;     /* what the index of rows takes that one newcomer reads: 16 MiB */
+	size_t backfill_bytes;     /* what the index of rows takes that one newcomer reads: 16 MiB */
 };
 extern const struct broker_settings broker_settings_default;
 struct broker_settings broker_settings_read(const struct config *config); /* what is not configured as by default */

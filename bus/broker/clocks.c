@@ -2,7 +2,7 @@
  * clocks.c: the log's time, and whether it may be believed
  *
  * Owns:      broker->steady; the row "clock" of family meta: the log time until which nothing is forgotten by its age.
- * Promises:  a clock that is set while the broker runs moves nothing in the log: no window ends, no letter comes early or a year
+ * Promises:  a clock that is set while the broker runs moves nothing in the log: no window ends, no item comes early or a year
  *            late. One that is behind the log at the start does not stop the log's time. After one that is more than a day ahead of
  *            it, nothing is dropped by its age for a day, so that somebody can set the clock right.
  * Read next: bus/base/clock.h, idem.c, retain.c
@@ -35,12 +35,12 @@ static void distrust(struct broker *broker, int64_t until_us)
 	store_batch_put(broker->batch, FAMILY_META, bytes_of(ROW), BYTES(value, sizeof(value)));
 }
 
-static void tell(const struct broker *broker)
+static void log_clocks(const struct broker *broker)
 {
 	char why[256];
 
-	if (clocks_say(broker, why))
-		log_event(broker->steady.jump_us != 0 ? LOG_ERROR : LOG_NOTICE, "%s", why);
+	if (clocks_are_wrong(broker, why))
+		log_event(broker->monotonic_wall.jump_us != 0 ? LOG_ERROR : LOG_NOTICE, "%s", why);
 }
 
 int clocks_open(struct broker *broker)
@@ -48,26 +48,26 @@ int clocks_open(struct broker *broker)
 	int64_t last_us = log_time_us(broker->log, 0), now_us;
 	int r = read_row(broker);
 
-	broker->steady = monotonic_wall_new(broker->clock, last_us);
+	broker->monotonic_wall = monotonic_wall_new(broker->clock, last_us);
 	now_us = broker_wall_us(broker);
-	broker->was_behind = broker->steady.jump_us < 0;
+	broker->was_behind = broker->monotonic_wall.jump_us < 0;
 	if (log_head(broker->log) > 0 && now_us - last_us >= DISTRUST_US)
 		distrust(broker, now_us + DISTRUST_US);
-	tell(broker);
+	log_clocks(broker);
 	return r;
 }
 
 void clocks_look(struct broker *broker)
 {
-	bool parted = broker->steady.jump_us != 0;
+	bool parted = broker->monotonic_wall.jump_us != 0;
 
-	monotonic_wall_look(&broker->steady);
-	if (parted == (broker->steady.jump_us != 0))
+	monotonic_wall_look(&broker->monotonic_wall);
+	if (parted == (broker->monotonic_wall.jump_us != 0))
 		return;
 	if (parted)
 		log_event(LOG_NOTICE, "the clock agrees again with the time since boot");
 	else
-		tell(broker);
+		log_clocks(broker);
 }
 
 bool clocks_are_trusted(const struct broker *broker)
@@ -75,9 +75,9 @@ bool clocks_are_trusted(const struct broker *broker)
 	return broker_wall_us(broker) >= broker->trusted_from_us;
 }
 
-bool clocks_say(const struct broker *broker, char ret_why[256])
+bool clocks_are_wrong(const struct broker *broker, char ret_why[256])
 {
-	int64_t jump_us = broker->steady.jump_us;
+	int64_t jump_us = broker->monotonic_wall.jump_us;
 	long long jump_s = llabs(jump_us) / US_PER_S;
 
 	if (jump_us < 0 && broker->was_behind)

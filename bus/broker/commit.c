@@ -2,7 +2,7 @@
  * commit.c: what was heard becomes one commit, and what it covers leaves
  *
  * A commit is sealed, written, and over. While it is written, by another thread (committer.c), frames may be heard: publishes become
- * part of the next one; frames that settle letters wait (ingress.c). So all that is let out rests on what is on the disk.
+ * part of the next one; frames that settle items wait (ingress.c). So all that is let out rests on what is on the disk.
  *
  * Promises:  nothing leaves (confirm, delivery, projection, welcome, tap) before the sync that covers everything it refers to, and
  *            the side log's, which what forbids a mail is written to as well.
@@ -100,7 +100,7 @@ static void let_out_answers(struct broker *broker)
 			continue;
 		}
 		if (session)
-			answer_say(broker, session, answer);
+			answer_send(broker, session, answer);
 		answer_free(answer);
 	}
 	claims_release(broker);
@@ -157,7 +157,7 @@ static bool only_verdicts(const struct broker *broker)
 {
 	return broker->commit->verdict_count > 0 && broker->commit->verdict_count == broker->commit->answer_count &&
 		log_staged(broker->log) == 0 && store_batch_count(broker->batch) == 0 &&
-		list_empty(&broker->sessions->control) && !broker->stirred;
+		list_empty(&broker->sessions->control) && !broker->needs_dispatch;
 }
 
 int64_t broker_may_wait_us(struct broker *broker)
@@ -210,7 +210,7 @@ int broker_let_out(struct broker *broker, int written)
 	idem_committed(broker);
 	dead_committed(broker);
 	notice_committed(broker, from);
-	broker->stirred = false;
+	broker->needs_dispatch = false;
 	end_sessions_if_hung(broker);
 	let_out_answers(broker);
 	control_flush(broker);

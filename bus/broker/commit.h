@@ -43,7 +43,7 @@ void answer_later(struct broker *broker, const struct session *session, uint64_t
 	uint64_t seq, bool claim);
 void answer_refused(
 	struct broker *broker, const struct session *session, uint64_t request, const char *reason, bool poisoned);
-void answer_say(struct broker *broker, struct session *session, const struct answer *answer); /* now */
+void answer_send(struct broker *broker, struct session *session, const struct answer *answer); /* now */
 void answer_free(struct answer *answer); /* and takes it off its list */
 
 #endif

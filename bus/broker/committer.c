@@ -26,7 +26,7 @@ struct committer {
 	bool is_at_work; /* the other thread's own note: asked, and not seen done */
 };
 
-static void tell(int fd)
+static void wake_thread(int fd)
 {
 	uint64_t one = 1;
 
@@ -47,7 +47,7 @@ static void *run(void *context)
 
 	while (was_told(committer->asked) && !committer->ending) {
 		committer->written = broker_write(committer->broker);
-		tell(committer->done);
+		wake_thread(committer->done);
 	}
 	return NULL;
 }
@@ -74,7 +74,7 @@ void committer_free(struct committer *committer)
 	if (!committer)
 		return;
 	committer->ending = true;
-	tell(committer->asked);
+	wake_thread(committer->asked);
 	pthread_join(committer->thread, NULL);
 	close(committer->asked);
 	close(committer->done);
@@ -89,7 +89,7 @@ int committer_fd(const struct committer *committer)
 void committer_start(struct committer *committer)
 {
 	committer->is_at_work = true;
-	tell(committer->asked);
+	wake_thread(committer->asked);
 }
 
 bool committer_is_at_work(const struct committer *committer)

@@ -24,8 +24,8 @@ struct queue;
 struct session;
 struct sidelog;
 
-/* Free space on the log's disk (room.c). */
-struct room {
+/* Free space on the log's disk (disk_space.c). */
+struct disk_space {
 	bool is_short;
 	uint64_t free_bytes, headroom_bytes;
 	int64_t looked_boot_us;
@@ -36,9 +36,9 @@ struct broker {
 	struct topology topology; /* borrowed */
 	struct broker_settings settings;
 	const struct clock *clock;
-	struct monotonic_wall steady; /* wall time */
-	bool was_behind;              /* the wall, behind the log at the start */
-	int64_t trusted_from_us;      /* log time: until then nothing is forgotten by its age */
+	struct monotonic_wall monotonic_wall; /* wall time */
+	bool was_behind;                      /* the wall, behind the log at the start */
+	int64_t trusted_from_us;              /* log time: until then nothing is forgotten by its age */
 	struct broker_out out;
 	const struct registry *registry; /* NULL: everybody may be everything */
 	reload_fn *reload;
@@ -51,8 +51,8 @@ struct broker {
 	int64_t opened_boot_us;
 	uint64_t opened_head; /* what was there before this start: leases of it may still be held */
 
-	bool stirred;           /* something outside a commit happened that may let lanes take more frames */
-	bool graced;            /* the grace period is over */
+	bool needs_dispatch;    /* something outside a commit happened that may let mailboxes take more frames */
+	bool grace_over;        /* the grace period is over */
 	int64_t leases_look_us; /* when leases are looked at again */
 
 	struct queue **queues;     /* by the peer's index; NULL: it hears nothing */
@@ -69,14 +69,14 @@ struct broker {
 	struct admission *admission; /* session/refused.h */
 	struct commit *commit;       /* commit.h */
 	struct sessions *sessions;   /* session/session.h */
-	struct room room;
+	struct disk_space disk_space;
 	struct rate_limit of_dead_letters; /* lines about them */
 	struct sidelog *sidelog;           /* sidelog.h; NULL: none */
 };
 
 static inline int64_t broker_wall_us(const struct broker *broker)
 {
-	return log_time_us(broker->log, monotonic_wall_us(&broker->steady));
+	return log_time_us(broker->log, monotonic_wall_us(&broker->monotonic_wall));
 }
 
 static inline int64_t broker_boot_us(const struct broker *broker)
@@ -101,23 +101,23 @@ void hear_publish(struct broker *broker, struct session *session, uint64_t reque
 /* `facts` holds up->facts messages. */
 void hear_turn(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts);
 
-/* room.c */
-void room_look(struct broker *broker); /* now and then */
-bool room_refuses(struct broker *broker, const struct session *session, char ret_reason[256]);
+/* disk_space.c */
+void disk_space_look(struct broker *broker); /* now and then */
+bool disk_space_refuses(struct broker *broker, const struct session *session, char ret_reason[256]);
 
 /* clocks.c */
 int clocks_open(struct broker *broker);
 void clocks_look(struct broker *broker);
 bool clocks_are_trusted(const struct broker *broker);
-bool clocks_say(const struct broker *broker,
+bool clocks_are_wrong(const struct broker *broker,
 	char ret_why[256]); /* true: something is wrong with the clock; ret_why says what to do */
 
-/* deliver.c, project.c: fill the lanes up to their credit */
+/* deliver.c, project.c: fill the mailboxes up to their credit */
 void deliver_all(struct broker *broker);
 void project_all(struct broker *broker);
 void progress_due(struct broker *broker, struct session *session);
 
-/* answer_care.c */
+/* answer_admin.c */
 bool rebuild_is_due(struct broker *broker, int peer, const char *instance);
 
 /* question.c */

@@ -17,10 +17,10 @@
 #include "bus/base/text.h"
 #include "bus/broker/broker.h"
 #include "bus/broker/committer.h"
-#include "bus/broker/door.h"
+#include "bus/broker/listener.h"
 #include "bus/broker/log/log.h"
 #include "bus/broker/log/sidelog.h"
-#include "bus/broker/order.h"
+#include "bus/broker/options.h"
 #include "bus/broker/verify/verify.h"
 #include "bus/wire/bus_keys.h"
 #include "bus/wire/sidelog_file.h"
@@ -37,7 +37,7 @@
  * --- what becomes of a cartbus.conf that changed while the broker runs ---
  *
  * Promises:  nothing of it is taken but at a start, which would end every session; what waits for one is said, and so is that a start
- *            would fail. Who may come (peers.conf) is read anew by door.c, without a start.
+ *            would fail. Who may come (peers.conf) is read anew by listener.c, without a start.
  */
 
 struct reconfigure {
@@ -112,7 +112,7 @@ struct process {
 	struct config *config;
 	struct clock clock;
 	struct topology topology;
-	struct door door;
+	struct listener listener;
 	struct broker *broker;
 	struct committer *committer;
 	struct notify_alive alive;
@@ -296,7 +296,7 @@ static void give_new_identity(struct process *process)
 static int reload_who_may_come(void *context, char ret_why[256])
 {
 	struct process *process = context;
-	int r = door_reload(&process->door, process->broker, ret_why);
+	int r = listener_reload(&process->listener, process->broker, ret_why);
 
 	reloading = 0;
 	if (r < 0)
@@ -306,7 +306,7 @@ static int reload_who_may_come(void *context, char ret_why[256])
 	return r;
 }
 
-static int verify(struct process *process, const struct order *order)
+static int verify(struct process *process, const struct broker_options *options)
 {
 	struct broker_settings settings = broker_settings_read(process->config);
 	int r;
@@ -314,11 +314,11 @@ static int verify(struct process *process, const struct order *order)
 	snprintf(process->folder, sizeof(process->folder), "%s/broker",
 		config_get(process->config, "paths", NULL, "state"));
 	name_sidelog(process);
-	if (!order->folder)
+	if (!options->folder)
 		settings.sidelog = process->sidelog;
 	read_topology(process);
-	r = verify_command(order->folder ? order->folder : process->folder, order->json, &process->topology, &settings,
-		clock_wall_us(&process->clock));
+	r = verify_command(options->folder ? options->folder : process->folder, options->json, &process->topology,
+		&settings, clock_wall_us(&process->clock));
 	topology_free(&process->topology);
 	return r;
 }
@@ -340,8 +340,8 @@ static void open_broker(struct process *process)
 	struct broker_settings settings = broker_settings_read(process->config);
 	struct store *store;
 	struct broker_out out = {
-		.open_lane = hub_open_lane,
-		.close_lane = hub_close_lane,
+		.open_mailbox = hub_open_mailbox,
+		.close_mailbox = hub_close_mailbox,
 		.push = hub_push,
 		.control = hub_control,
 		.is_tapped = hub_is_tapped,
@@ -351,15 +351,15 @@ static void open_broker(struct process *process)
 
 	make_run_folder(config_get(process->config, "paths", NULL, "run"));
 	store = open_store(process, &broker_store_options);
-	door_open(&process->door, process->config);
-	out.context = process->door.hub;
+	listener_open(&process->listener, process->config);
+	out.context = process->listener.hub;
 	settings.snapshots = process->folder;
 	name_sidelog(process);
 	settings.sidelog = process->sidelog;
 	if (broker_open(&store, &process->topology, &settings, &process->clock, &out, &process->broker, why) < 0)
 		die("%s: %s", process->folder, why);
-	process->door.broker = process->broker;
-	broker_admit(process->broker, process->door.registry);
+	process->listener.broker = process->broker;
+	broker_admit(process->broker, process->listener.registry);
 	broker_on_reload(process->broker, reload_who_may_come, process);
 }
 
@@ -373,7 +373,7 @@ static void hear_frames(struct process *process)
 	struct bytes frame;
 	const char *who;
 
-	while (may_hear(process) && hub_hear_frame(process->door.hub, &who, &frame) == 0) {
+	while (may_hear(process) && hub_hear_frame(process->listener.hub, &who, &frame) == 0) {
 		broker_hear_frame(process->broker, who, frame);
 		process->bytes_heard += frame.len;
 		process->frames_heard++;
@@ -385,7 +385,8 @@ static void hear_controls(struct process *process)
 	struct bytes message, peer;
 	const char *who;
 
-	for (int i = 0; i < CONTROLS_AT_ONCE && hub_hear_control(process->door.hub, &peer, &who, &message) == 0; i++)
+	for (int i = 0; i < CONTROLS_AT_ONCE && hub_hear_control(process->listener.hub, &peer, &who, &message) == 0;
+		i++)
 		broker_hear_control(process->broker, peer, who, message);
 }
 
@@ -405,7 +406,7 @@ static void tell_committing(const struct process *process)
 	notify_status("committing%s", process->reconfigure.state);
 }
 
-static void tell_room(struct process *process)
+static void tell_disk_space(struct process *process)
 {
 	char why[256];
 	bool is_short = broker_is_short(process->broker, why);
@@ -430,7 +431,7 @@ static void end_commit(struct process *process, int written)
 	if (r < 0)
 		give_up(process->broker, r);
 	process->wait_us = broker_tick(process->broker);
-	tell_room(process);
+	tell_disk_space(process);
 }
 
 /* Everything that was heard: a large commit is written while the next messages are heard, a small one at once. */
@@ -458,7 +459,7 @@ static void hear_on(struct process *process)
 	int written, r = 0;
 
 	if (may_hear(process))
-		r = hub_wait_frames(process->door.hub, committer_fd(process->committer));
+		r = hub_wait_frames(process->listener.hub, committer_fd(process->committer));
 	else
 		committer_wait(process->committer);
 	if (r < 0)
@@ -470,7 +471,7 @@ static void hear_on(struct process *process)
 
 static void hear_all(struct process *process)
 {
-	int r = hub_wait(process->door.hub, process->wait_us);
+	int r = hub_wait(process->listener.hub, process->wait_us);
 	char why[256];
 
 	if (r < 0)
@@ -482,7 +483,7 @@ static void hear_all(struct process *process)
 	reconfiguring = 0;
 	if (reconfigure_look(&process->reconfigure, clock_boot_us(&process->clock)) && !process->is_short)
 		tell_committing(process);
-	door_tell_turned_away(&process->door);
+	listener_tell_turned_away(&process->listener);
 	hear_frames(process);
 	hear_controls(process);
 }
@@ -515,35 +516,35 @@ DEFINE_CLEANUP(struct config *, config_free)
 int main(int argc, char **argv)
 {
 	_cleanup_(config_freep) struct config *config = NULL;
-	struct order order = order_parse(argc, argv);
+	struct broker_options options = broker_options_parse(argc, argv);
 	struct process process = { .lock = -1 };
 	struct config_error error;
 
 	log_open("broker", LOG_INFO);
 	umask(077);
 	dumps_forbid();
-	int r = config_load(order.config, keys, &config, &error);
+	int r = config_load(options.config, keys, &config, &error);
 	if (r < 0)
 		die("%s%s", error.text, config_load_remedy(r));
 	process.config = config;
 	log_configure(config, "broker");
-	if (order.new_identity) {
+	if (options.new_identity) {
 		give_new_identity(&process);
 		return 0;
 	}
 	process.clock = parse_clock(config);
-	if (order.verify)
-		return verify(&process, &order);
-	if (order.only_checks)
+	if (options.verify)
+		return verify(&process, &options);
+	if (options.only_checks)
 		log_write_as(LOG_FORM_TEXT);
 	read_topology(&process);
-	if (order.only_checks) {
-		door_check(config);
+	if (options.only_checks) {
+		listener_check(config);
 		broker_settings_read(config);
 		topology_free(&process.topology);
 		return 0;
 	}
-	process.reconfigure = (struct reconfigure){ .path = order.config, .keys = keys, .running = config };
+	process.reconfigure = (struct reconfigure){ .path = options.config, .keys = keys, .running = config };
 	signal(SIGCHLD, wake);
 	signal(SIGTERM, stop);
 	signal(SIGINT, stop);
@@ -561,6 +562,6 @@ int main(int argc, char **argv)
 	log_event(LOG_NOTICE, "stopped head=%llu", (unsigned long long)broker_head(process.broker));
 	broker_close(process.broker);
 	topology_free(&process.topology);
-	door_close(&process.door);
+	listener_close(&process.listener);
 	return 0;
 }

@@ -130,7 +130,7 @@ void answer_refused(
 }
 
 /* Field by field: most of a Confirm is room for a reason. */
-void answer_say(struct broker *broker, struct session *session, const struct answer *answer)
+void answer_send(struct broker *broker, struct session *session, const struct answer *answer)
 {
 	Down down;
 	Confirm *confirm = &down.what.confirm;
@@ -143,7 +143,7 @@ void answer_say(struct broker *broker, struct session *session, const struct ans
 	confirm->poisoned = answer->poisoned;
 	confirm->further = answer->further;
 	TEXT_COPY(confirm->reason, answer->reason ? answer->reason : "");
-	session_say(broker, session, &down, BYTES(NULL, 0));
+	session_put(broker, session, &down, BYTES(NULL, 0));
 }
 
 void answer_free(struct answer *answer)

@@ -10,7 +10,7 @@
 
 enum { ROOM_LEAST_BYTES = 4 * 1024 * 1024 }; /* for a manifest, options and the end of a log */
 
-int disk_room(const char *path, uint64_t *ret_free, uint64_t *ret_total)
+int disk_space(const char *path, uint64_t *ret_free, uint64_t *ret_total)
 {
 	struct statvfs room;
 
@@ -25,7 +25,7 @@ int disk_check(const char *path, uint64_t in_memory, char ret_why[512])
 {
 	uint64_t free_bytes = 0, total, least = ROOM_LEAST_BYTES + in_memory;
 
-	if (disk_room(path, &free_bytes, &total) < 0 || free_bytes >= least)
+	if (disk_space(path, &free_bytes, &total) < 0 || free_bytes >= least)
 		return 0;
 	snprintf(ret_why, 512, "%.300s: No space left on device: make room, %llu MiB at least", path,
 		(unsigned long long)(least >> 20));

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-int disk_room(const char *path, uint64_t *ret_free, uint64_t *ret_total); /* bytes */
+int disk_space(const char *path, uint64_t *ret_free, uint64_t *ret_total); /* bytes */
 /*
  * RocksDB may abort when it meets a full disk, while it opens or behind a commit, before anybody can say why. So room is looked
  * for first: one system call, where a sync costs a hundred times as much. `in_memory` bytes may have to be written out at any time.

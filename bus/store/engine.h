@@ -21,7 +21,7 @@ struct store_engine {
 	int (*purge)(struct store *store, const struct store_range *ranges, size_t count);
 	int (*reopen)(struct store *store);
 	int (*size)(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes);
-	int (*room)(const struct store *store, uint64_t *ret_free, uint64_t *ret_total);
+	int (*disk_space)(const struct store *store, uint64_t *ret_free, uint64_t *ret_total);
 	int (*checkpoint)(struct store *store, const char *path);
 
 	struct store_batch *(*batch_new)(struct store *store);

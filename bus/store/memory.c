@@ -166,7 +166,7 @@ static int memory_size(struct store *store, int family, struct bytes from, struc
 	return 0;
 }
 
-static int memory_room(const struct store *store, uint64_t *ret_free, uint64_t *ret_total)
+static int memory_disk_space(const struct store *store, uint64_t *ret_free, uint64_t *ret_total)
 {
 	(void)store;
 	(void)ret_free;
@@ -270,7 +270,7 @@ static const struct store_engine memory_engine = {
 	.purge = memory_purge,
 	.reopen = memory_reopen,
 	.size = memory_size,
-	.room = memory_room,
+	.disk_space = memory_disk_space,
 	.checkpoint = memory_checkpoint,
 	.batch_new = memory_batch_new,
 	.batch_put = memory_batch_put,

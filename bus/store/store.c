@@ -122,9 +122,9 @@ int store_checkpoint(struct store *store, const char *path)
 	return store->refuses ? -EIO : store->engine->checkpoint(store, path);
 }
 
-int store_room(const struct store *store, uint64_t *ret_free, uint64_t *ret_total)
+int store_disk_space(const struct store *store, uint64_t *ret_free, uint64_t *ret_total)
 {
-	return store->engine->room(store, ret_free, ret_total);
+	return store->engine->disk_space(store, ret_free, ret_total);
 }
 
 const char *store_why(const struct store *store)

@@ -78,9 +78,10 @@ int store_purge(struct store *store, const struct store_range *ranges, size_t co
 /* Closes and opens it, in place; nobody may use it meanwhile, and no cursor may be open. After a failure it refuses everything. */
 int store_reopen(struct store *store);
 int store_size(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes); /* about */
-int store_room(const struct store *store, uint64_t *ret_free, uint64_t *ret_total); /* bytes; -ENOTSUP in memory */
-int store_checkpoint(struct store *store, const char *path); /* a consistent copy; -ENOTSUP in memory */
-const char *store_why(const struct store *store);            /* of the last error, in words */
+int store_disk_space(
+	const struct store *store, uint64_t *ret_free, uint64_t *ret_total); /* bytes; -ENOTSUP in memory */
+int store_checkpoint(struct store *store, const char *path);                 /* a consistent copy; -ENOTSUP in memory */
+const char *store_why(const struct store *store);                            /* of the last error, in words */
 
 /* A cursor sees the store as it was when it was made (in memory: as it is). */
 struct store_cursor *store_cursor_new(struct store *store, int family);

@@ -174,7 +174,7 @@ static void forget(struct connections *connections, struct connection *connectio
 	free(connection);
 }
 
-static void tell(struct connections *connections, const char *place, const char *who, const char *why)
+static void report_ended(struct connections *connections, const char *place, const char *who, const char *why)
 {
 	struct ended_connection *ended;
 
@@ -193,9 +193,9 @@ static void end(struct connections *connections, struct watched *watched, struct
 	if (watched->told_by_gate)
 		watched->told_by_gate = false;
 	else if (connection->greeting == NOT_GREETED)
-		tell(connections, watched->place, connection->who, NOISE);
+		report_ended(connections, watched->place, connection->who, NOISE);
 	else if (!is_gone(connection))
-		tell(connections, watched->place, connection->who, ENDED_HERE);
+		report_ended(connections, watched->place, connection->who, ENDED_HERE);
 	forget(connections, connection);
 }
 

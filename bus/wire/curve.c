@@ -3,7 +3,7 @@
  *
  * Promises:  a secret leaves its file for memory only, and the last function that uses it wipes it there.
  * Fails by:  a negative errno, and the file with the remedy in words.
- * Read next: gate.c (who is let in with one), reach.c (who comes with one)
+ * Read next: gate.c (who is let in with one), broker_endpoint.c (who comes with one)
  */
 #include "bus/wire/curve.h"
 #include "bus/base/cleanup.h"

@@ -38,7 +38,7 @@ struct arrival {
 	char who[WHO_MAX], address[PART_MAX + 1];
 };
 
-struct knock {
+struct zap_request {
 	uint8_t part[PARTS][PART_MAX + 1]; /* NUL-terminated */
 	size_t len[PARTS];
 	int count;
@@ -122,33 +122,33 @@ static void note_arrival(struct gate *gate, const char *who, const char *address
 	list_append(&gate->arrivals, &arrival->hook);
 }
 
-static bool hear_knock(struct gate *gate, struct knock *knock)
+static bool hear_zap_request(struct gate *gate, struct zap_request *request)
 {
 	int more = 1;
 
-	for (knock->count = 0; more; knock->count++) {
-		int at = knock->count < PARTS ? knock->count : CREDENTIAL;
-		int len = zmq_recv(gate->socket, knock->part[at], PART_MAX, ZMQ_DONTWAIT);
+	for (request->count = 0; more; request->count++) {
+		int at = request->count < PARTS ? request->count : CREDENTIAL;
+		int len = zmq_recv(gate->socket, request->part[at], PART_MAX, ZMQ_DONTWAIT);
 		size_t size = sizeof(more);
 
 		if (len < 0)
 			return false;
-		knock->len[at] = (size_t)len > PART_MAX ? 0 : (size_t)len;
-		knock->part[at][knock->len[at]] = '\0';
+		request->len[at] = (size_t)len > PART_MAX ? 0 : (size_t)len;
+		request->part[at][request->len[at]] = '\0';
 		zmq_getsockopt(gate->socket, ZMQ_RCVMORE, &more, &size);
 	}
 	return true;
 }
 
-static bool is(const struct knock *knock, enum part part, const char *text)
+static bool is(const struct zap_request *request, enum part part, const char *text)
 {
-	return strcmp((const char *)knock->part[part], text) == 0 && knock->len[part] == strlen(text);
+	return strcmp((const char *)request->part[part], text) == 0 && request->len[part] == strlen(text);
 }
 
 /* Over ipc the peer's address ends in uid:gid:pid. */
-static bool name_uid(const struct knock *knock, char ret_who[WHO_MAX])
+static bool name_uid(const struct zap_request *request, char ret_who[WHO_MAX])
 {
-	const char *address = (const char *)knock->part[ADDRESS], *at = address + knock->len[ADDRESS];
+	const char *address = (const char *)request->part[ADDRESS], *at = address + request->len[ADDRESS];
 	int colons = 0;
 
 	while (at > address && colons < 3)
@@ -159,42 +159,42 @@ static bool name_uid(const struct knock *knock, char ret_who[WHO_MAX])
 	return true;
 }
 
-static bool name_of(const struct knock *knock, char ret_who[WHO_MAX])
+static bool name_of(const struct zap_request *request, char ret_who[WHO_MAX])
 {
 	ret_who[0] = '\0';
-	if (!is(knock, VERSION, "1.0"))
+	if (!is(request, VERSION, "1.0"))
 		return false;
-	if (knock->count == PARTS && knock->len[CREDENTIAL] == CURVE_KEY && is(knock, MECHANISM, "CURVE")) {
+	if (request->count == PARTS && request->len[CREDENTIAL] == CURVE_KEY && is(request, MECHANISM, "CURVE")) {
 		memcpy(ret_who, "key:", 4);
-		text_hex(knock->part[CREDENTIAL], CURVE_KEY, ret_who + 4);
+		text_hex(request->part[CREDENTIAL], CURVE_KEY, ret_who + 4);
 		return true;
 	}
-	return knock->count == CREDENTIAL && is(knock, MECHANISM, "NULL") && name_uid(knock, ret_who);
+	return request->count == CREDENTIAL && is(request, MECHANISM, "NULL") && name_uid(request, ret_who);
 }
 
-static void reply(struct gate *gate, const struct knock *knock, bool admitted, const char *who)
+static void reply(struct gate *gate, const struct zap_request *request, bool admitted, const char *who)
 {
 	const char *parts[] = { admitted ? "200" : "400", admitted ? "OK" : "not admitted", admitted ? who : "", "" };
 
 	zmq_send(gate->socket, "1.0", 3, ZMQ_SNDMORE | ZMQ_DONTWAIT);
-	zmq_send(gate->socket, knock->part[REQUEST], knock->len[REQUEST], ZMQ_SNDMORE | ZMQ_DONTWAIT);
+	zmq_send(gate->socket, request->part[REQUEST], request->len[REQUEST], ZMQ_SNDMORE | ZMQ_DONTWAIT);
 	for (int i = 0; i < 4; i++)
 		zmq_send(gate->socket, parts[i], strlen(parts[i]), ZMQ_DONTWAIT | (i < 3 ? ZMQ_SNDMORE : 0));
 }
 
 void gate_answer(struct gate *gate)
 {
-	struct knock knock;
+	struct zap_request request;
 	char who[WHO_MAX];
 
-	while (hear_knock(gate, &knock)) {
-		const char *place = (const char *)knock.part[DOMAIN];
-		bool admitted = name_of(&knock, who) && gate->admit(gate->context, place, who);
+	while (hear_zap_request(gate, &request)) {
+		const char *place = (const char *)request.part[DOMAIN];
+		bool admitted = name_of(&request, who) && gate->admit(gate->context, place, who);
 
 		gate->refused += !admitted;
 		if (admitted)
-			note_arrival(gate, who, (const char *)knock.part[ADDRESS]);
-		reply(gate, &knock, admitted, who);
+			note_arrival(gate, who, (const char *)request.part[ADDRESS]);
+		reply(gate, &request, admitted, who);
 	}
 }
 

@@ -2,19 +2,19 @@
  * hub.c: the broker's side of the sockets, and the proof that they refuse a stranger
  *
  * Owns:      the ZeroMQ context and every socket the broker binds.
- * Promises:  marks, linger, sizes and rights are set explicitly; no send ever blocks; lanes are not polled; over TCP there is
+ * Promises:  marks, linger, sizes and rights are set explicitly; no send ever blocks; mailboxes are not polled; over TCP there is
  *            CURVE or nothing.
  * Fails by:  negative errno.
- * Read next: gate.c (who gets in), lane.c, zmq_link.c (the other end)
+ * Read next: gate.c (who gets in), mailbox.c, zmq_link.c (the other end)
  */
 #include "bus/wire/hub.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/wire/broker_endpoint.h"
 #include "bus/wire/connections.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/inbox.h"
-#include "bus/wire/lane.h"
-#include "bus/wire/reach.h"
+#include "bus/wire/mailbox.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ enum {
 	TOLD = 2, /* so many times too large: refused with who sent it; beyond that ZeroMQ ends the connection by itself */
 };
 
-static const int64_t RETRY_US = 2000; /* how often a lane with early frames is tried */
+static const int64_t RETRY_US = 2000; /* how often a mailbox with early frames is tried */
 
 /* The sockets that everybody shares, in the order of their ports. */
 enum { CONTROL, INGRESS, TAP, TAP_CLEAR, SHARED, GATE = SHARED, INBOXES };
@@ -52,7 +52,7 @@ struct hub {
 	void *sockets[SHARED];
 	struct inbox inboxes[INBOXES];  /* theirs, and the gate's */
 	uint64_t subscriptions[SHARED]; /* of those who listen to a tap */
-	struct lanes *lanes;
+	struct mailboxes *mailboxes;
 	zmq_msg_t frame, peer, message;
 };
 
@@ -85,7 +85,7 @@ static bool admit(void *context, const char *place, const char *who)
 	for (int i = 0; i < SHARED; i++)
 		if (strcmp(place, shared[i].name) == 0)
 			return hub->settings.admit(hub->settings.context, place, who);
-	if (lanes_admit(hub->lanes, place, who))
+	if (mailboxes_admit(hub->mailboxes, place, who))
 		return true;
 	hub->settings.refused(hub->settings.context, "a lane", who, "it is another's, or has somebody already");
 	return false;
@@ -114,7 +114,7 @@ static int bind_tcp(struct hub *hub, int which, char why[256])
 	int r = gate_guard(hub->sockets[which], shared[which].name, hub->settings.key);
 
 	snprintf(endpoint, sizeof(endpoint), "tcp://%s:%d", hub->settings.host, hub->settings.port + which);
-	r = r < 0 ? r : reach_tcp_options(hub->sockets[which], hub->settings.host);
+	r = r < 0 ? r : broker_endpoint_tcp_options(hub->sockets[which], hub->settings.host);
 	if (r == 0 && zmq_bind(hub->sockets[which], endpoint) < 0)
 		r = -zmq_errno();
 	return r < 0 ? cannot_bind(endpoint, r, why) : 0;
@@ -167,7 +167,7 @@ int hub_open(const struct hub_settings *settings, struct hub **ret, char ret_why
 	zmq_msg_init(&hub->message);
 	hub->gate = gate_new(hub->context, admit, hub);
 	hub->connections = connections_new(hub->context);
-	hub->lanes = lanes_new(hub->context, &hub->settings);
+	hub->mailboxes = mailboxes_new(hub->context, &hub->settings);
 	if (!hub->gate)
 		snprintf(ret_why, 256, "the gate cannot be set up: %s", zmq_strerror(zmq_errno()));
 	r = hub->gate ? bind_all(hub, ret_why) : -EIO;
@@ -186,7 +186,7 @@ void hub_close(struct hub *hub)
 {
 	if (!hub)
 		return;
-	lanes_free(hub->lanes);
+	mailboxes_free(hub->mailboxes);
 	connections_stop(hub->connections);
 	zmq_msg_close(&hub->frame);
 	zmq_msg_close(&hub->peer);
@@ -200,13 +200,13 @@ void hub_close(struct hub *hub)
 	free(hub);
 }
 
-int hub_prove(struct hub *hub, char ret_why[256])
+int hub_probe(struct hub *hub, char ret_why[256])
 {
 	static const int other_end[SHARED] = { ZMQ_DEALER, ZMQ_PUSH, ZMQ_SUB, ZMQ_SUB };
 	int r = 0;
 
 	for (int i = 0; r == 0 && i < SHARED && hub->settings.host[0]; i++)
-		r = prove_closed(hub->context, hub->gate, &hub->settings, i, other_end[i], ret_why);
+		r = probe_closed(hub->context, hub->gate, &hub->settings, i, other_end[i], ret_why);
 	return r;
 }
 
@@ -274,7 +274,7 @@ static void tell_ended(struct hub *hub)
 int hub_wait(struct hub *hub, int64_t most_us)
 {
 	tell_ended(hub);
-	if (lanes_retry(hub->lanes) && most_us > RETRY_US)
+	if (mailboxes_retry(hub->mailboxes) && most_us > RETRY_US)
 		most_us = RETRY_US;
 	return wait_for(hub, true, -1, most_us);
 }
@@ -357,19 +357,19 @@ size_t hub_cut(struct hub *hub, const char *who)
 	return cut;
 }
 
-int hub_open_lane(void *context, uint64_t epoch, const char *who, char ret_endpoint[160])
+int hub_open_mailbox(void *context, uint64_t epoch, const char *who, char ret_endpoint[160])
 {
-	return lanes_open(((struct hub *)context)->lanes, epoch, who, ret_endpoint);
+	return mailboxes_open(((struct hub *)context)->mailboxes, epoch, who, ret_endpoint);
 }
 
-void hub_close_lane(void *context, uint64_t epoch)
+void hub_close_mailbox(void *context, uint64_t epoch)
 {
-	lanes_close(((struct hub *)context)->lanes, epoch);
+	mailboxes_close(((struct hub *)context)->mailboxes, epoch);
 }
 
 int hub_push(void *context, uint64_t epoch, struct bytes frame)
 {
-	return lanes_push(((struct hub *)context)->lanes, epoch, frame);
+	return mailboxes_push(((struct hub *)context)->mailboxes, epoch, frame);
 }
 
 void hub_control(void *context, struct bytes peer, struct bytes message)
@@ -424,7 +424,7 @@ void hub_tap(void *context, const char *topic, const char *shop, struct bytes ta
 
 enum { PATIENCE_S = 20, ROUND_MS = 50, EVENTS_MARK = 64, MESSAGE_MAX = 1024 };
 
-struct stranger {
+struct unauthenticated_client {
 	void *socket, *events;
 };
 
@@ -450,80 +450,81 @@ static time_t now_s(void)
 	return now.tv_sec;
 }
 
-static int watch(struct gate *gate, const struct stranger *stranger)
+static int watch(struct gate *gate, const struct unauthenticated_client *client)
 {
 	time_t until_s = now_s() + PATIENCE_S;
 
 	while (now_s() < until_s) {
-		zmq_pollitem_t items[] = { { .socket = stranger->events, .events = ZMQ_POLLIN },
+		zmq_pollitem_t items[] = { { .socket = client->events, .events = ZMQ_POLLIN },
 			{ .socket = gate_socket(gate), .events = ZMQ_POLLIN } };
 		int r;
 
 		zmq_poll(items, 2, ROUND_MS);
 		gate_answer(gate);
-		r = hear_event(stranger->events);
+		r = hear_event(client->events);
 		if (r != -EAGAIN)
 			return r;
 	}
 	return -ETIMEDOUT;
 }
 
-static void disguise(const struct hub_settings *settings, struct reach *ret)
+static void disguise(const struct hub_settings *settings, struct broker_endpoint *ret)
 {
 	const char *host = settings->host;
 	bool any = strcmp(host, "*") == 0 || strcmp(host, "0.0.0.0") == 0;
 
-	*ret = (struct reach){ .port = settings->port };
+	*ret = (struct broker_endpoint){ .port = settings->port };
 	TEXT_COPY(ret->host, any ? "127.0.0.1" : strcmp(host, "[::]") == 0 ? "[::1]" : host);
 	memcpy(ret->broker_key, settings->key->public_key, CURVE_KEY);
 	curve_make(&ret->key);
 }
 
-static int knock(const struct stranger *stranger, const struct reach *reach, const char *endpoint)
+static int connect_to(
+	const struct unauthenticated_client *client, const struct broker_endpoint *broker, const char *endpoint)
 {
 	char events[64], name[33];
-	int r = reach_prepare(reach, stranger->socket);
+	int r = broker_endpoint_prepare(broker, client->socket);
 
 	if (r < 0)
 		return r;
 	text_random_name(name); /* ZeroMQ gives one back when its own thread comes to it: the next visit has another */
 	snprintf(events, sizeof(events), "inproc://stranger-%s", name);
-	if (zmq_socket_monitor(stranger->socket, events, ZMQ_EVENT_ALL) < 0 ||
-		zmq_connect(stranger->events, events) < 0 || zmq_connect(stranger->socket, endpoint) < 0)
+	if (zmq_socket_monitor(client->socket, events, ZMQ_EVENT_ALL) < 0 || zmq_connect(client->events, events) < 0 ||
+		zmq_connect(client->socket, endpoint) < 0)
 		return -zmq_errno();
 	return 0;
 }
 
 /* The monitor first: ZeroMQ's own thread blocks for ever when it has an event to tell and nobody hears it. */
-static void part(const struct stranger *stranger)
+static void part(const struct unauthenticated_client *client)
 {
-	if (stranger->socket) {
-		zmq_socket_monitor(stranger->socket, NULL, 0);
-		zmq_close(stranger->socket);
+	if (client->socket) {
+		zmq_socket_monitor(client->socket, NULL, 0);
+		zmq_close(client->socket);
 	}
-	if (stranger->events)
-		zmq_close(stranger->events);
+	if (client->events)
+		zmq_close(client->events);
 }
 
-int prove_closed(void *zmq_context, struct gate *gate, const struct hub_settings *settings, int port_offset, int type,
+int probe_closed(void *zmq_context, struct gate *gate, const struct hub_settings *settings, int port_offset, int type,
 	char ret_why[256])
 {
-	struct stranger stranger = { hub_socket(zmq_context, type, 1, MESSAGE_MAX),
+	struct unauthenticated_client client = { hub_socket(zmq_context, type, 1, MESSAGE_MAX),
 		hub_socket(zmq_context, ZMQ_PAIR, EVENTS_MARK, MESSAGE_MAX) };
 	char endpoint[192] = "";
-	struct reach reach;
+	struct broker_endpoint broker;
 	int r;
 
-	disguise(settings, &reach);
-	r = reach_endpoint(&reach, "", port_offset, endpoint);
-	if (r == 0 && (!stranger.socket || !stranger.events))
+	disguise(settings, &broker);
+	r = broker_endpoint_of(&broker, "", port_offset, endpoint);
+	if (r == 0 && (!client.socket || !client.events))
 		r = -EMFILE;
-	r = r < 0 ? r : knock(&stranger, &reach, endpoint);
-	r = r < 0 ? r : watch(gate, &stranger);
+	r = r < 0 ? r : connect_to(&client, &broker, endpoint);
+	r = r < 0 ? r : watch(gate, &client);
 	if (r < 0)
 		snprintf(ret_why, 256,
 			"a stranger with an unknown key was not refused at %.100s (%s): nothing is opened", endpoint,
 			r == -EPERM ? "it was let in" : zmq_strerror(-r));
-	part(&stranger);
+	part(&client);
 	return r;
 }

@@ -21,18 +21,19 @@ struct tap_link {
 	zpoller_t *poller;
 };
 
-static int connect_tap(const struct reach *reach, bool is_clear, zsock_t *socket)
+static int connect_tap(const struct broker_endpoint *broker, bool is_clear, zsock_t *socket)
 {
 	char endpoint[192];
-	int r = reach_endpoint(reach, is_clear ? "tap-clear" : "tap", is_clear ? PORT_TAP_CLEAR : PORT_TAP, endpoint);
+	int r = broker_endpoint_of(
+		broker, is_clear ? "tap-clear" : "tap", is_clear ? PORT_TAP_CLEAR : PORT_TAP, endpoint);
 
-	r = r < 0 ? r : reach_prepare(reach, zsock_resolve(socket));
+	r = r < 0 ? r : broker_endpoint_prepare(broker, zsock_resolve(socket));
 	if (r == 0 && zsock_connect(socket, "%s", endpoint) < 0)
 		r = -EINVAL;
 	return r;
 }
 
-int tap_link_open(const struct reach *reach, bool is_clear, struct bytes prefix, struct tap_link **ret)
+int tap_link_open(const struct broker_endpoint *broker, bool is_clear, struct bytes prefix, struct tap_link **ret)
 {
 	struct tap_link *tap = memory_new(sizeof(*tap));
 
@@ -43,7 +44,7 @@ int tap_link_open(const struct reach *reach, bool is_clear, struct bytes prefix,
 	zsock_set_maxmsgsize(tap->socket, FRAME_BYTES_MAX);
 	/* CZMQ takes a subscription as text; ours holds a NUL, which ends a topic's name. */
 	if (zmq_setsockopt(zsock_resolve(tap->socket), ZMQ_SUBSCRIBE, prefix.data, prefix.len) == 0 &&
-		connect_tap(reach, is_clear, tap->socket) == 0) {
+		connect_tap(broker, is_clear, tap->socket) == 0) {
 		tap->poller = zpoller_new(tap->socket, NULL);
 		*ret = tap;
 		return 0;

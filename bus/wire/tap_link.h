@@ -8,12 +8,12 @@
 
 #include "bus.pb.h"
 #include "bus/base/bytes.h"
-#include "bus/wire/reach.h"
+#include "bus/wire/broker_endpoint.h"
 
 struct tap_link;
 
 /* `is_clear`: with payloads, for who has the right to see them in clear. A negative errno. */
-int tap_link_open(const struct reach *reach, bool is_clear, struct bytes prefix, struct tap_link **ret);
+int tap_link_open(const struct broker_endpoint *broker, bool is_clear, struct bytes prefix, struct tap_link **ret);
 int tap_link_fd(const struct tap_link *tap); /* as ZMQ_FD: hear until nothing comes before it is waited for */
 void tap_link_close(struct tap_link *tap);   /* takes NULL */
 /* Replaces the content of ret_message. -EAGAIN: nothing came within `wait_us`; -EBADMSG. */

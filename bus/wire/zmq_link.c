@@ -1,7 +1,7 @@
 /*
  * zmq_link.c: a process's sockets, and whether the other end has let them in
  *
- * Owns:      one ZeroMQ context, the ingress, the control socket, the lane of the current session.
+ * Owns:      one ZeroMQ context, the ingress, the control socket, the mailbox of the current session.
  * Promises:  nothing blocks; every mark is set; nothing is queued for a broker that is not there; one thread, as ZeroMQ wants it.
  * Fails by:  -EAGAIN for "not now"; die() when ZeroMQ itself gives no socket.
  * Read next: link.h, hub.c (the broker's side)
@@ -22,8 +22,8 @@
 
 enum {
 	INGRESS_MARK = 1024, /* frames */
-	LANE_MARK =
-		16384, /* more than all credit as one frame each: a lane that is full belongs to a peer that is gone */
+	MAILBOX_MARK =
+		16384, /* more than all credit as one frame each: a mailbox that is full belongs to a peer that is gone */
 	CONTROL_MARK = 256, /* control messages */
 	CONTROL_BYTES_MAX = 1 << 20,
 	RECONNECT_MS = 20,
@@ -36,12 +36,12 @@ enum {
 
 struct zmq_link {
 	struct link link;
-	struct reach reach;
+	struct broker_endpoint broker;
 	void *context, *ingress;
 	void *watching; /* of how the control socket's handshakes end; NULL: over ipc there are none */
 	enum handshake handshake;
 	char obstacle[256];
-	struct inbox control, lane;
+	struct inbox control, mailbox;
 	struct pollfd polled[INBOXES_MAX + POLL_OTHERS_MAX];
 };
 
@@ -76,8 +76,8 @@ static void *open_socket(const struct zmq_link *link, int type, int mark, int64_
 	set(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS);
 	set(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MOST_MS);
 	set_most_bytes(socket, most_bytes);
-	if (reach_prepare(&link->reach, socket) < 0)
-		die("ZeroMQ refuses the keys for %s: %s", link->reach.host, zmq_strerror(zmq_errno()));
+	if (broker_endpoint_prepare(&link->broker, socket) < 0)
+		die("ZeroMQ refuses the keys for %s: %s", link->broker.host, zmq_strerror(zmq_errno()));
 	return socket;
 }
 
@@ -130,33 +130,33 @@ static int zmq_link_hear_control(struct link *link, struct buffer *ret)
 	return hear_now(&self(link)->control, ret);
 }
 
-static int zmq_link_hear_lane(struct link *link, struct buffer *ret)
+static int zmq_link_hear_mailbox(struct link *link, struct buffer *ret)
 {
-	return hear_now(&self(link)->lane, ret);
+	return hear_now(&self(link)->mailbox, ret);
 }
 
-static void close_lane(struct zmq_link *link)
+static void close_mailbox(struct zmq_link *link)
 {
-	if (link->lane.socket)
-		zmq_close(link->lane.socket);
-	link->lane.socket = NULL;
+	if (link->mailbox.socket)
+		zmq_close(link->mailbox.socket);
+	link->mailbox.socket = NULL;
 }
 
-static int zmq_link_open_lane(struct link *link, const char *endpoint)
+static int zmq_link_open_mailbox(struct link *link, const char *endpoint)
 {
 	struct zmq_link *zmq = self(link);
 	char reached[ENDPOINT_MAX];
-	void *lane;
+	void *mailbox;
 
-	close_lane(zmq);
-	if (reach_lane(&zmq->reach, endpoint, reached) < 0)
+	close_mailbox(zmq);
+	if (broker_endpoint_mailbox(&zmq->broker, endpoint, reached) < 0)
 		return -EINVAL;
-	lane = open_socket(zmq, ZMQ_PULL, LANE_MARK, FRAME_BYTES_MAX);
-	set(lane, ZMQ_RECONNECT_IVL, -1); /* a lane never reconnects: a gap would go unseen */
-	listen_to(&zmq->lane, lane);
-	if (zmq_connect(lane, reached) == 0)
+	mailbox = open_socket(zmq, ZMQ_PULL, MAILBOX_MARK, FRAME_BYTES_MAX);
+	set(mailbox, ZMQ_RECONNECT_IVL, -1); /* a mailbox never reconnects: a gap would go unseen */
+	listen_to(&zmq->mailbox, mailbox);
+	if (zmq_connect(mailbox, reached) == 0)
 		return 0;
-	close_lane(zmq);
+	close_mailbox(zmq);
 	return -EINVAL;
 }
 
@@ -164,11 +164,11 @@ static void describe_obstacle(struct zmq_link *link)
 {
 	char key[CURVE_HEX];
 
-	text_hex(link->reach.key.public_key, CURVE_KEY, key);
+	text_hex(link->broker.key.public_key, CURVE_KEY, key);
 	snprintf(link->obstacle, sizeof(link->obstacle),
 		"the broker at %.100s:%d does not know the key %.40s (%.16s...): it was revoked, or never made; "
 		"\"cartbus keys make\" there makes another",
-		link->reach.host, link->reach.port, link->reach.key_name, key);
+		link->broker.host, link->broker.port, link->broker.key_name, key);
 }
 
 static const char *zmq_link_obstacle(struct link *link)
@@ -181,7 +181,7 @@ static const char *zmq_link_obstacle(struct link *link)
 
 static void zmq_link_why(const struct link *link, char ret[256])
 {
-	reach_why(&((const struct zmq_link *)link)->reach, ret);
+	broker_endpoint_why(&((const struct zmq_link *)link)->broker, ret);
 }
 
 static void zmq_link_close(struct link *link)
@@ -190,11 +190,11 @@ static void zmq_link_close(struct link *link)
 
 	handshake_unwatch(zmq->control.socket, zmq->watching);
 	set(zmq->control.socket, ZMQ_LINGER, GOODBYE_MS);
-	close_lane(zmq);
+	close_mailbox(zmq);
 	zmq_close(zmq->ingress);
 	zmq_close(zmq->control.socket);
 	zmq_ctx_term(zmq->context);
-	curve_wipe(&zmq->reach.key);
+	curve_wipe(&zmq->broker.key);
 	free(zmq);
 }
 
@@ -202,30 +202,30 @@ static int connect_to(const struct zmq_link *link, void *socket, const char *nam
 {
 	char endpoint[ENDPOINT_MAX];
 
-	if (reach_endpoint(&link->reach, name, port_offset, endpoint) < 0)
+	if (broker_endpoint_of(&link->broker, name, port_offset, endpoint) < 0)
 		return -EINVAL;
 	return zmq_connect(socket, endpoint) < 0 ? -EINVAL : 0;
 }
 
-int zmq_link_new(const struct reach *reach, struct link **ret)
+int zmq_link_new(const struct broker_endpoint *broker, struct link **ret)
 {
 	struct zmq_link *link = memory_new(sizeof(*link));
 
 	link->link = (struct link){ .say = zmq_link_say,
 		.control = zmq_link_control,
 		.hear_control = zmq_link_hear_control,
-		.open_lane = zmq_link_open_lane,
-		.hear_lane = zmq_link_hear_lane,
+		.open_mailbox = zmq_link_open_mailbox,
+		.hear_mailbox = zmq_link_hear_mailbox,
 		.close = zmq_link_close,
 		.obstacle = zmq_link_obstacle,
 		.why = zmq_link_why };
-	link->reach = *reach;
+	link->broker = *broker;
 	link->context = zmq_ctx_new();
 	if (!link->context)
 		die("ZeroMQ gives no context: %s", zmq_strerror(zmq_errno()));
 	link->ingress = open_socket(link, ZMQ_PUSH, INGRESS_MARK, FRAME_BYTES_MAX);
 	listen_to(&link->control, open_socket(link, ZMQ_DEALER, CONTROL_MARK, CONTROL_BYTES_MAX));
-	if (*reach->host) {
+	if (*broker->host) {
 		link->watching = handshake_watch(link->context, link->control.socket);
 		describe_obstacle(link);
 	}
@@ -241,8 +241,8 @@ int zmq_link_new(const struct reach *reach, struct link **ret)
 int zmq_link_wait(struct link *link, struct pollfd *others, size_t count, int64_t timeout_us)
 {
 	struct zmq_link *zmq = self(link);
-	struct inbox *inboxes[INBOXES_MAX] = { &zmq->control, &zmq->lane };
-	size_t used = zmq->lane.socket ? 2 : 1;
+	struct inbox *inboxes[INBOXES_MAX] = { &zmq->control, &zmq->mailbox };
+	size_t used = zmq->mailbox.socket ? 2 : 1;
 	int r;
 
 	assert(count <= POLL_OTHERS_MAX);
@@ -316,23 +316,23 @@ static int wait_for(void *watching, int64_t patience_us)
 	return known == HANDSHAKE_LET_IN ? 0 : known == HANDSHAKE_REFUSED ? -EACCES : -ETIMEDOUT;
 }
 
-static int knock(void *socket, void *watching, const struct reach *reach, int64_t patience_us)
+static int try_connect(void *socket, void *watching, const struct broker_endpoint *broker, int64_t patience_us)
 {
 	char endpoint[192];
-	int linger = 0, r = reach_endpoint(reach, "control", PORT_CONTROL, endpoint);
+	int linger = 0, r = broker_endpoint_of(broker, "control", PORT_CONTROL, endpoint);
 
 	zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
-	r = r < 0 ? r : reach_prepare(reach, socket);
+	r = r < 0 ? r : broker_endpoint_prepare(broker, socket);
 	if (r == 0 && zmq_connect(socket, endpoint) < 0)
 		r = -zmq_errno();
 	return r < 0 ? r : wait_for(watching, patience_us);
 }
 
-int handshake_try(const struct reach *reach, int64_t patience_us)
+int handshake_try(const struct broker_endpoint *broker, int64_t patience_us)
 {
 	void *context = zmq_ctx_new(), *socket = context ? zmq_socket(context, ZMQ_DEALER) : NULL;
 	void *watching = socket ? handshake_watch(context, socket) : NULL;
-	int r = watching ? knock(socket, watching, reach, patience_us) : -EMFILE;
+	int r = watching ? try_connect(socket, watching, broker, patience_us) : -EMFILE;
 
 	if (socket) {
 		handshake_unwatch(socket, watching);

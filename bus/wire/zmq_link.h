@@ -1,21 +1,21 @@
 /*
  * zmq_link.h: the real link of a process to its broker, over ZeroMQ, and its handshake
  *
- * PUSH to the broker's ingress, PULL from the private lane of the session, DEALER for control; all connect, the broker binds.
+ * PUSH to the broker's ingress, PULL from the private mailbox of the session, DEALER for control; all connect, the broker binds.
  */
 #ifndef WIRE_ZMQ_LINK_H
 #define WIRE_ZMQ_LINK_H
 
+#include "bus/wire/broker_endpoint.h"
 #include "bus/wire/link.h"
-#include "bus/wire/reach.h"
 #include <poll.h>
 #include <stdint.h>
 
 /*
  * -EINVAL: the name of the run folder is too long for a socket, or the host's is none; nothing else fails: it connects later.
- * `reach` is copied, with its keys.
+ * `broker` is copied, with its keys.
  */
-int zmq_link_new(const struct reach *reach, struct link **ret);
+int zmq_link_new(const struct broker_endpoint *broker, struct link **ret);
 
 /*
  * Waits until the link has something to hear, one of the other descriptors is ready (their revents say so), or timeout_us is over
@@ -42,6 +42,6 @@ enum handshake handshake_hear(void *watching, enum handshake known);
 void handshake_unwatch(void *socket, void *watching); /* before the socket is closed; `watching` may be NULL */
 
 /* Knocks once, with this reach's key. 0: let in; -EACCES: the key is not known there; -ETIMEDOUT: no answer, or none of that broker's. */
-int handshake_try(const struct reach *reach, int64_t patience_us);
+int handshake_try(const struct broker_endpoint *broker, int64_t patience_us);
 
 #endif

@@ -18,7 +18,7 @@ static void hear(const struct desk *desk, const struct peer *stranger, uint8_t w
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct desk *desk = desk_open();
-	struct peer *stranger = peer_new(desk, "worker", "stranger"), *door = peer_new(desk, "door", "door-1");
+	struct peer *stranger = peer_new(desk, "worker", "stranger"), *gateway = peer_new(desk, "door", "door-1");
 	Confirm confirm;
 
 	while (len >= 3) {
@@ -31,10 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	}
 	desk_work(desk);
 	MUST(desk->commit_result == 0);
-	peer_hello(door, "run", 0);
-	MUST(door->welcomed || door->refused); /* a stranger may have taken its name before */
-	if (door->welcomed) {
-		confirm = SAID(door, .topic = "work");
+	peer_hello(gateway, "run", 0);
+	MUST(gateway->welcomed || gateway->refused); /* a stranger may have taken its name before */
+	if (gateway->welcomed) {
+		confirm = SAID(gateway, .topic = "work");
 		MUST(confirm.kind == CONFIRM_FRESH);
 	}
 	desk_close(desk);

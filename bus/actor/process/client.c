@@ -25,7 +25,7 @@ struct client {
 	struct runtime *runtime;
 	const struct clock *clock;
 	char instance[64];
-	struct reach reach;
+	struct broker_endpoint broker;
 	client_meanwhile_fn *go_on; /* NULL: the usual patience */
 	void *context;
 	struct list waiting;
@@ -117,7 +117,7 @@ static int wait_until_ready(struct client *client, int64_t patience_us, char ret
 		}
 		client_work(client, 20 * US_PER_MS);
 	}
-	reach_why(&client->reach, ret_why);
+	broker_endpoint_why(&client->broker, ret_why);
 	return -ETIMEDOUT;
 }
 
@@ -130,7 +130,7 @@ static int set_up(struct client *client, const struct service *service)
 	struct store *store = NULL;
 	int failed = store_open_memory(&runtime_store_options, &store);
 
-	failed = failed ? failed : zmq_link_new(&client->reach, &client->link);
+	failed = failed ? failed : zmq_link_new(&client->broker, &client->link);
 	if (failed) {
 		store_close(store);
 		return failed;
@@ -147,14 +147,14 @@ int client_open(const struct service *service, const struct config *config, cons
 	client->clock = clock;
 	list_init(&client->waiting);
 	snprintf(client->instance, sizeof(client->instance), "%s-%d", service->name, (int)getpid());
-	failed = reach_read(config, service->name, &client->reach, ret_why);
+	failed = broker_endpoint_read(config, service->name, &client->broker, ret_why);
 	if (failed) {
 		free(client);
 		return failed;
 	}
 	failed = set_up(client, service);
 	if (failed)
-		snprintf(ret_why, 256, "no way to connect to %.150s: %s", client->reach.run, strerror(-failed));
+		snprintf(ret_why, 256, "no way to connect to %.150s: %s", client->broker.run, strerror(-failed));
 	else
 		failed = wait_until_ready(client, patience_us, ret_why);
 	if (failed) {
@@ -175,7 +175,7 @@ void client_free(struct client *client)
 	}
 	while (!list_empty(&client->waiting))
 		waiting_free(LIST_ENTRY(client->waiting.next, struct waiting, hook));
-	curve_wipe(&client->reach.key);
+	curve_wipe(&client->broker.key);
 	free(client);
 }
 

@@ -12,7 +12,7 @@
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "bus/wire/reach.h"
+#include "bus/wire/broker_endpoint.h"
 #include "bus/wire/registry.h"
 #include "bus/wire/zmq_link.h"
 #include <dirent.h>
@@ -410,7 +410,7 @@ static void check_broker(struct checking *checking, const struct config *config)
 
 	if (!listen || !*listen)
 		return;
-	r = reach_listen_try(listen, why);
+	r = broker_endpoint_listen_try(listen, why);
 	if (r < 0)
 		complain(checking, r, why);
 	r = curve_read_pair(folder_of(config), curve_broker_name, &pair, why);
@@ -440,14 +440,14 @@ static void check_secrets(struct checking *checking, const struct config *config
 static void check_connect(struct checking *checking, const struct config *config)
 {
 	const char *key = config_get(config, "connect", NULL, "key");
-	struct reach reach;
+	struct broker_endpoint broker;
 	char why[256];
 	int r;
 
-	r = key && *key ? reach_read(config, key, &reach, why) : 0;
+	r = key && *key ? broker_endpoint_read(config, key, &broker, why) : 0;
 	if (r < 0)
 		complain(checking, r, why);
-	curve_wipe(&reach.key);
+	curve_wipe(&broker.key);
 }
 
 int keys_check(const struct config *config, keys_complain_fn *say, void *context)
@@ -482,12 +482,12 @@ static int is_key(const struct dirent *entry)
 
 static void try_one(const struct config *config, const char *name, try_fn *each, void *context)
 {
-	struct reach reach;
+	struct broker_endpoint broker;
 	char why[256] = "";
-	int r = reach_read_as(config, name, &reach, why);
+	int r = broker_endpoint_read_as(config, name, &broker, why);
 
-	each(name, r < 0 ? r : handshake_try(&reach, PATIENCE_US), why, context);
-	curve_wipe(&reach.key);
+	each(name, r < 0 ? r : handshake_try(&broker, PATIENCE_US), why, context);
+	curve_wipe(&broker.key);
 }
 
 void keys_try(const struct config *config, try_fn *each, void *context)

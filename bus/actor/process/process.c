@@ -72,7 +72,7 @@ static void work_notes(void *context)
 	claim_notes_work(context);
 }
 
-static void tell(enum log_level level, const struct log_about *about, const char *words)
+static void log_for_runtime(enum log_level level, const struct log_about *about, const char *words)
 {
 	log_event_about(level, about, "%s", words);
 }
@@ -82,21 +82,21 @@ static void open_runtime(struct running *running)
 	struct runtime_settings settings = { .instance = running->instance,
 		.memory_bytes = memory_resident_bytes,
 		.activity = &activity,
-		.tell = tell,
+		.tell = log_for_runtime,
 		.context = running->process->context };
 	struct store *store = NULL;
-	struct reach reach;
+	struct broker_endpoint broker;
 	char why[256];
 
 	open_state(running, &store);
 	open_notes(running);
 	settings.notes = running->notes;
-	if (reach_read(running->config, running->process->service->name, &reach, why) < 0)
+	if (broker_endpoint_read(running->config, running->process->service->name, &broker, why) < 0)
 		die("%s: %s", running->config_path, why);
-	if (zmq_link_new(&reach, &running->link) < 0)
-		die("[paths] run (%s) is too long for a socket's name, or [connect] broker (%s) no address", reach.run,
-			reach.host);
-	curve_wipe(&reach.key);
+	if (zmq_link_new(&broker, &running->link) < 0)
+		die("[paths] run (%s) is too long for a socket's name, or [connect] broker (%s) no address", broker.run,
+			broker.host);
+	curve_wipe(&broker.key);
 	if (running->process->drivers)
 		running->drivers = running->process->drivers(running->config, &running->clock);
 	if (runtime_new(running->process->service, &settings, running->link, &store, &running->clock, running->drivers,
@@ -319,7 +319,7 @@ static void open_all(struct running *running)
 int process_main(int argc, char **argv, const struct process *process)
 {
 	_cleanup_free_ struct running *running = memory_new(sizeof(*running));
-	struct process_order order;
+	struct process_options options;
 	char why[256];
 	int r;
 
@@ -331,11 +331,11 @@ int process_main(int argc, char **argv, const struct process *process)
 	log_open(process->service->name, LOG_INFO);
 	if (service_judge(process->service, why) < 0)
 		die("this program's own table is wrong: %s", why);
-	order = process_order_parse(process, argc, argv);
-	running->config_path = order.config_path;
-	running->instance = order.instance;
+	options = process_options_parse(process, argc, argv);
+	running->config_path = options.config_path;
+	running->instance = options.instance;
 	log_open(running->instance, LOG_INFO);
-	if (order.only_checks)
+	if (options.only_checks)
 		process_check_only(running);
 	watch_signals(running);
 	process_read_config(running);

@@ -66,15 +66,15 @@ int64_t process_turn_deadline_us(const struct running *running)
 
 void process_check_only(struct running *running)
 {
-	struct reach reach;
+	struct broker_endpoint broker;
 	char why[256];
 
 	unsetenv("NOTIFY_SOCKET"); /* of whom has us check */
 	read_config(running, NULL);
 	log_write_as(LOG_FORM_TEXT);
-	if (reach_read(running->config, running->process->service->name, &reach, why) < 0)
+	if (broker_endpoint_read(running->config, running->process->service->name, &broker, why) < 0)
 		die("%s: %s", running->config_path, why);
-	curve_wipe(&reach.key);
+	curve_wipe(&broker.key);
 	if (running->process->check)
 		running->process->check(running->config);
 	_exit(0);
@@ -200,7 +200,7 @@ static void print_manifest(const struct service *service)
 }
 
 /* `more`: a word that is left; NULL: none */
-static void refuse_nonsense(const struct process *process, const struct process_order *order, const char *more)
+static void refuse_nonsense(const struct process *process, const struct process_options *chosen, const char *more)
 {
 	const char *name = process->service->name;
 
@@ -208,34 +208,34 @@ static void refuse_nonsense(const struct process *process, const struct process_
 		fprintf(stderr, "cartbus-%s: \"%s\" is not understood; see --help\n", name, more);
 		exit(EXIT_USAGE);
 	}
-	if (!order->instance[0] || strchr(order->instance, '/') || strlen(order->instance) >= INSTANCE_MAX) {
+	if (!chosen->instance[0] || strchr(chosen->instance, '/') || strlen(chosen->instance) >= INSTANCE_MAX) {
 		fprintf(stderr, "cartbus-%s: an instance's name has 1 to 63 characters and no slash\n", name);
 		exit(EXIT_USAGE);
 	}
 }
 
-struct process_order process_order_parse(const struct process *process, int argc, char **argv)
+struct process_options process_options_parse(const struct process *process, int argc, char **argv)
 {
 	static const struct option options[] = { { "config", required_argument, NULL, 'c' },
 		{ "instance", required_argument, NULL, 'i' }, { "check", no_argument, NULL, 'k' },
 		{ "manifest", no_argument, NULL, 'm' }, { "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' }, { NULL, 0, NULL, 0 } };
 	const char *in_environment = getenv("CARTBUS_CONFIG");
-	struct process_order order = { .config_path =
-					       in_environment && *in_environment ? in_environment : CONFIG_DEFAULT,
+	struct process_options chosen = { .config_path =
+						  in_environment && *in_environment ? in_environment : CONFIG_DEFAULT,
 		.instance = process->service->name };
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
 		case 'c':
-			order.config_path = optarg;
+			chosen.config_path = optarg;
 			break;
 		case 'i':
-			order.instance = optarg;
+			chosen.instance = optarg;
 			break;
 		case 'k':
-			order.only_checks = true;
+			chosen.only_checks = true;
 			break;
 		case 'm':
 			print_manifest(process->service);
@@ -250,6 +250,6 @@ struct process_order process_order_parse(const struct process *process, int argc
 			exit(EXIT_USAGE);
 		}
 	}
-	refuse_nonsense(process, &order, optind < argc ? argv[optind] : NULL);
-	return order;
+	refuse_nonsense(process, &chosen, optind < argc ? argv[optind] : NULL);
+	return chosen;
 }

@@ -54,12 +54,12 @@ int64_t process_judge_late(
 /* What a service was asked for on its command line. */
 enum { EXIT_ENVIRONMENT = 1, EXIT_USAGE = 2 };
 
-struct process_order {
+struct process_options {
 	const char *config_path, *instance;
 	bool only_checks; /* is the configuration one that it could start with? */
 };
 
 /* Exits when there is nothing to run. */
-struct process_order process_order_parse(const struct process *process, int argc, char **argv);
+struct process_options process_options_parse(const struct process *process, int argc, char **argv);
 
 #endif

@@ -37,16 +37,16 @@ int tap_open(const struct config *config, const char *service, bool is_clear, co
 {
 	struct tap *tap = memory_new(sizeof(*tap));
 	char why[256], prefix[64];
-	struct reach reach;
+	struct broker_endpoint broker;
 	int failed;
 
 	if (topic && strlen(topic) >= sizeof(prefix) - 1) {
 		free(tap);
 		return -EINVAL;
 	}
-	failed = reach_read(config, service, &reach, why);
-	failed = failed ? failed : tap_link_open(&reach, is_clear, prefix_of(topic, prefix), &tap->link);
-	curve_wipe(&reach.key);
+	failed = broker_endpoint_read(config, service, &broker, why);
+	failed = failed ? failed : tap_link_open(&broker, is_clear, prefix_of(topic, prefix), &tap->link);
+	curve_wipe(&broker.key);
 	if (failed) {
 		free(tap);
 		return failed;

@@ -389,10 +389,10 @@ static void say_one(const struct claim_note *note, void *context)
 	struct turn turn = runtime_open_turn(runtime, &nothing);
 
 	runtime->service->unused(&turn, note);
-	turn_say_outcomes(runtime, &turn);
+	turn_publish_outcomes(runtime, &turn);
 }
 
-void notes_say_unused(struct runtime *runtime)
+void notes_publish_unused(struct runtime *runtime)
 {
 	if (runtime->effects.notes)
 		claim_notes_each(runtime->effects.notes, say_one, runtime);

@@ -65,7 +65,7 @@ struct turn runtime_open_turn(struct runtime *runtime, const struct message_meta
 	return (struct turn){ .table = runtime->table,
 		.state = runtime->state,
 		.message = *message,
-		.now_us = monotonic_wall_us(&runtime->steady),
+		.now_us = monotonic_wall_us(&runtime->monotonic_wall),
 		.run = runtime->run,
 		.began_us = runtime->began_us,
 		.folds = true };
@@ -97,7 +97,7 @@ static const char *why_poisoned(const struct runtime *runtime, const Receipt *re
 /* --- deciding --- */
 
 /* The turn borrows from the envelope. */
-static enum verdict decide(
+static enum verdict decide_delivery(
 	struct runtime *runtime, const struct delivery *delivery, Envelope *envelope, struct turn *ret_turn)
 {
 	const char *poison = why_poisoned(runtime, &delivery->head.receipt);
@@ -116,9 +116,9 @@ static enum verdict decide(
 
 static void count_times(struct runtime *runtime, const Delivery *head, int64_t began_us)
 {
-	counts_took(&runtime->counts.deciding, boot_us(runtime) - began_us);
+	metrics_took(&runtime->counts.deciding, boot_us(runtime) - began_us);
 	if (head->failures == 0 && head->redriven_from == 0 && !head->replayed)
-		counts_took(&runtime->counts.waiting, monotonic_wall_us(&runtime->steady) - head->time_us);
+		metrics_took(&runtime->counts.waiting, monotonic_wall_us(&runtime->monotonic_wall) - head->time_us);
 }
 
 static void deliver(struct runtime *runtime, struct delivery *delivery)
@@ -126,7 +126,7 @@ static void deliver(struct runtime *runtime, struct delivery *delivery)
 	int64_t began_us = boot_us(runtime);
 	Envelope envelope;
 	struct turn turn;
-	enum verdict verdict = decide(runtime, delivery, &envelope, &turn);
+	enum verdict verdict = decide_delivery(runtime, delivery, &envelope, &turn);
 
 	count_times(runtime, &delivery->head, began_us);
 	if (verdict == TURN_PENDING) {
@@ -239,13 +239,13 @@ void clock_decide(struct runtime *runtime)
 
 		state_write_turn(runtime->state, runtime->turns + 1);
 		if (boot_us(runtime) < runtime->clock_turn.hold_us ||
-			ask_due_us(runtime) > monotonic_wall_us(&runtime->steady))
+			ask_due_us(runtime) > monotonic_wall_us(&runtime->monotonic_wall))
 			return;
 		began_us = boot_us(runtime);
 		begin_task(runtime, TASK_CLOCK, 0);
 		turn = runtime_open_turn(runtime, &clock);
 		turn_tick(&turn);
-		counts_took(&runtime->counts.deciding, boot_us(runtime) - began_us);
+		metrics_took(&runtime->counts.deciding, boot_us(runtime) - began_us);
 		begin_task(runtime, TASK_LOOP, 0);
 		if (turn_clear_too_large(runtime, &turn, why))
 			runtime_tell_large_row(runtime, "a turn on the clock was not taken", why);
@@ -270,7 +270,7 @@ int64_t clock_wait_us(const struct runtime *runtime)
 		: runtime->service->next_due_us(runtime->state);
 	if (due_us == INT64_MAX)
 		return INT64_MAX;
-	wait_us = monotonic_wall_until_us(&runtime->steady, due_us);
+	wait_us = monotonic_wall_until_us(&runtime->monotonic_wall, due_us);
 	return wait_us > until(runtime, runtime->clock_turn.hold_us) ? wait_us
 								     : until(runtime, runtime->clock_turn.hold_us);
 }

@@ -122,7 +122,7 @@ static void effect_free(struct effect *effect)
 		effect->driver->stop(effect->driver->self, effect);
 	if (effect->phase != EFFECT_QUEUED) {
 		effect->runtime->effects.running--;
-		counts_took(&effect->runtime->counts.working,
+		metrics_took(&effect->runtime->counts.working,
 			boot_us(effect->runtime) - (effect->deadline_us - effect->kind->deadline_us));
 	}
 	claim_notes_let_go(effect->runtime->effects.notes, effect->note);
@@ -172,7 +172,7 @@ static void begin_result(const struct effect *effect)
 	begin_task(effect->runtime, TASK_RESULT, effect->delivery->head.receipt.seq);
 }
 
-static void decide(struct effect *effect, const void *result)
+static void decide_result(struct effect *effect, const void *result)
 {
 	struct runtime *runtime = effect->runtime;
 	Envelope envelope;
@@ -203,7 +203,7 @@ static void decide(struct effect *effect, const void *result)
 static void finish(struct effect *effect, const void *result)
 {
 	if (is_ours(effect) || lease_lives(effect))
-		decide(effect, result);
+		decide_result(effect, result);
 	effect_free(effect);
 }
 
@@ -254,7 +254,7 @@ void effect_claim(struct effect *effect)
 /* Its clock runs from before it leaves: what is confirmed after that may be a stop that its answer does not know. */
 static void say_as_written(struct effect *effect)
 {
-	struct request *request = request_new(effect->runtime, REQUEST_CLAIM);
+	struct publish_request *request = request_new(effect->runtime, REQUEST_CLAIM);
 
 	buffer_add(&request->message, effect->claim.data, effect->claim.len);
 	request->effect = effect;
@@ -293,7 +293,7 @@ static void withdraw(struct effect *effect)
 	effect->driver->proceed(effect->driver->self, effect, false); /* it may be gone after this */
 }
 
-static void count_answer(struct runtime_counts *counts, ConfirmKind kind)
+static void count_answer(struct runtime_metrics *counts, ConfirmKind kind)
 {
 	counts->claims_fresh += kind == CONFIRM_FRESH;
 	counts->claims_duplicate += kind == CONFIRM_DUPLICATE;
@@ -332,7 +332,7 @@ static bool service_agrees(struct effect *effect)
 	begin_result(effect);
 	state_write_turn(runtime->state, runtime->turns + 1);
 	agrees = turn_may_proceed(runtime->table, runtime->state, said.topic, effect->kind, payload, effect->request,
-		monotonic_wall_us(&runtime->steady));
+		monotonic_wall_us(&runtime->monotonic_wall));
 	begin_task(runtime, TASK_LOOP, 0);
 	return agrees;
 }

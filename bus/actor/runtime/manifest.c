@@ -64,9 +64,9 @@ static void add_subject(struct buffer *ret, const pb_msgdesc_t *message, void *v
 
 static size_t subject_of(const struct topic *topic)
 {
-	for (const struct topic_told *told = topic->told; told && told->topic; told++)
-		if (told->topic == topic)
-			return told->subject;
+	for (const struct topic_log_row *log_row = topic->log_rows; log_row && log_row->topic; log_row++)
+		if (log_row->topic == topic)
+			return log_row->subject;
 	return TOPIC_NOWHERE;
 }
 

@@ -16,13 +16,13 @@ struct replay;
 struct replay *replay_new(const struct service *service, const char *folder, char ret_why[512]);
 /* The same for a service with a context (service.h), which is borrowed. */
 struct replay *replay_new_in(struct service_context context, const char *folder, char ret_why[512]);
-void replay_free(struct replay *alone); /* takes NULL */
-const struct state *replay_state(const struct replay *alone);
+void replay_free(struct replay *replay); /* takes NULL */
+const struct state *replay_state(const struct replay *replay);
 
 /* Folds a message of the log if the service remembers its topic. */
-void replay_fold(struct replay *alone, const struct message_meta *said, struct bytes payload);
-bool replay_hears(const struct replay *alone, const char *topic);
-bool replay_says(const struct replay *alone, const char *topic);
+void replay_fold(struct replay *replay, const struct message_meta *said, struct bytes payload);
+bool replay_hears(const struct replay *replay, const char *topic);
+bool replay_says(const struct replay *replay, const char *topic);
 
 /* What a turn came to; borrowed until the next turn of the same service. */
 struct replay_turn {
@@ -36,18 +36,18 @@ struct replay_turn {
 
 /* Decides on this message. */
 struct replay_turn replay_decide(
-	struct replay *alone, const struct message_meta *message, struct bytes payload, int64_t now_us);
+	struct replay *replay, const struct message_meta *message, struct bytes payload, int64_t now_us);
 /* The claim of a running effect. */
-struct replay_turn replay_claim(struct replay *alone, const struct message_meta *message, struct bytes payload,
+struct replay_turn replay_claim(struct replay *replay, const struct message_meta *message, struct bytes payload,
 	const struct replay_turn *working, int64_t now_us);
 /* The end of a running effect; frees its request. */
-struct replay_turn replay_result(struct replay *alone, const struct message_meta *message, struct bytes payload,
+struct replay_turn replay_result(struct replay *replay, const struct message_meta *message, struct bytes payload,
 	struct replay_turn *working, const void *result, enum claim_answer claimed, int64_t now_us);
 /* A turn on the clock that does what `run` does. */
-struct replay_turn replay_run(struct replay *alone, int64_t now_us,
+struct replay_turn replay_run(struct replay *replay, int64_t now_us,
 	void (*run)(const struct state *state, struct turn *turn, void *context), void *context);
 
 /* The nth fact of the last turn. `ret_said` borrows from the service, until the next call. */
-struct bytes replay_fact(struct replay *alone, uint32_t nth, struct message_meta *ret_said);
+struct bytes replay_fact(struct replay *replay, uint32_t nth, struct message_meta *ret_said);
 
 #endif

@@ -19,31 +19,31 @@
 
 enum { TURN_BYTES_MAX = 3 << 20 }; /* of all its facts: they travel in one frame */
 
-struct request *request_new(struct runtime *runtime, enum request_kind kind)
+struct publish_request *request_new(struct runtime *runtime, enum request_kind kind)
 {
-	struct request *request = pool_take(&runtime->requests.pool);
+	struct publish_request *request = pool_take(&runtime->requests.pool);
 
 	request->kind = kind;
 	list_append(&runtime->requests.unconfirmed, &request->hook);
 	return request;
 }
 
-static bool is_of_the_clock(const struct request *request)
+static bool is_of_the_clock(const struct publish_request *request)
 {
 	return request->kind == REQUEST_TURN && request->receipt.seq == 0;
 }
 
-static void request_free(struct runtime *runtime, struct request *request)
+static void request_free(struct runtime *runtime, struct publish_request *request)
 {
 	if (is_of_the_clock(request))
 		runtime->requests.clock_turns--;
 	list_remove(&request->hook);
 	buffer_free(&request->message);
-	buffer_free(&request->story);
+	buffer_free(&request->trace_log);
 	pool_give(&runtime->requests.pool, request);
 }
 
-void request_publish(struct runtime *runtime, struct request *request, struct bytes message)
+void request_publish(struct runtime *runtime, struct publish_request *request, struct bytes message)
 {
 	Up up = { .which_what = Up_publish_tag };
 
@@ -72,7 +72,7 @@ static uint32_t last_remembered(const struct runtime *runtime, const struct buff
 	return count;
 }
 
-static void say_turn(struct runtime *runtime, struct request *request, const struct turn *turn, Up *up)
+static void say_turn(struct runtime *runtime, struct publish_request *request, const struct turn *turn, Up *up)
 {
 	request->number = ++runtime->requests.numbers;
 	request->turn = runtime->turns;
@@ -156,7 +156,7 @@ static void say_outcomes(struct runtime *runtime, const struct buffer *facts, ui
 	uint32_t remembered = last_remembered(runtime, facts, count), ends_turn = remembered ? remembered : count;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct request *request = request_new(runtime, REQUEST_OUTCOME);
+		struct publish_request *request = request_new(runtime, REQUEST_OUTCOME);
 		struct bytes fact = turn_fact(facts, i);
 
 		buffer_add(&request->message, fact.data, fact.len);
@@ -169,7 +169,7 @@ static void say_outcomes(struct runtime *runtime, const struct buffer *facts, ui
 	}
 }
 
-void turn_say_outcomes(struct runtime *runtime, struct turn *turn)
+void turn_publish_outcomes(struct runtime *runtime, struct turn *turn)
 {
 	say_outcomes(runtime, &turn->facts, turn->fact_count, runtime->turns);
 	turn_end(turn);
@@ -205,7 +205,7 @@ void turn_commit(
 	struct runtime *runtime, struct turn *turn, enum verdict verdict, const Delivery *delivery, bool outcome)
 {
 	Up up = { .which_what = Up_turn_tag };
-	struct request *request;
+	struct publish_request *request;
 
 	if (outcome)
 		key_outcomes(runtime, turn, delivery);
@@ -231,7 +231,7 @@ void turn_commit(
 /* --- what the broker answers --- */
 
 /* The overlay holds the request's rows until the projections have passed its last fact that this service remembers. */
-static void await_return(struct runtime *runtime, struct request *request, uint64_t first_seq)
+static void await_return(struct runtime *runtime, struct publish_request *request, uint64_t first_seq)
 {
 	if (request->last_remembered == 0 || runtime_passed(runtime, first_seq + request->last_remembered - 1)) {
 		state_drop_turn(runtime->state, request->turn);
@@ -244,14 +244,14 @@ static void await_return(struct runtime *runtime, struct request *request, uint6
 }
 
 /* What was decided is decided anew; what has happened in the world has happened. */
-static void turn_lost(struct runtime *runtime, struct request *request)
+static void turn_lost(struct runtime *runtime, struct publish_request *request)
 {
 	say_outcomes(runtime, &request->message, request->message.len > 0 ? request->facts : 0, 0);
 	request_free(runtime, request);
 }
 
 /* Refused for good: the message goes to the dead letters when it comes again. The clock would come again for ever. */
-static void turn_refused(struct runtime *runtime, struct request *request, const Confirm *confirm)
+static void turn_refused(struct runtime *runtime, struct publish_request *request, const Confirm *confirm)
 {
 	bool by_clock = is_of_the_clock(request);
 	char why[300];
@@ -266,7 +266,7 @@ static void turn_refused(struct runtime *runtime, struct request *request, const
 		session_break(runtime->session, why);
 }
 
-static void turn_confirmed(struct runtime *runtime, struct request *request, const Confirm *confirm)
+static void turn_confirmed(struct runtime *runtime, struct publish_request *request, const Confirm *confirm)
 {
 	runtime->requests.turns--;
 	if (confirm->kind == CONFIRM_REFUSED) {
@@ -277,7 +277,7 @@ static void turn_confirmed(struct runtime *runtime, struct request *request, con
 	await_return(runtime, request, confirm->seq);
 }
 
-static void outcome_confirmed(struct runtime *runtime, struct request *request, const Confirm *confirm)
+static void outcome_confirmed(struct runtime *runtime, struct publish_request *request, const Confirm *confirm)
 {
 	char why[300];
 
@@ -295,7 +295,7 @@ static void outcome_confirmed(struct runtime *runtime, struct request *request, 
 	session_refuse(runtime->session, why);
 }
 
-static void say_confirmed(struct runtime *runtime, struct request *request, const Confirm *confirm)
+static void say_confirmed(struct runtime *runtime, struct publish_request *request, const Confirm *confirm)
 {
 	static const enum said_result results[] = {
 		[CONFIRM_FRESH] = SAID_FRESH, [CONFIRM_DUPLICATE] = SAID_DUPLICATE, [CONFIRM_REFUSED] = SAID_REFUSED
@@ -312,7 +312,7 @@ static void say_confirmed(struct runtime *runtime, struct request *request, cons
 		answer(context, result, confirm->seq, confirm->reason);
 }
 
-static void claim_confirmed(struct runtime *runtime, struct request *request, const Confirm *confirm)
+static void claim_confirmed(struct runtime *runtime, struct publish_request *request, const Confirm *confirm)
 {
 	struct effect *effect = request->effect;
 
@@ -320,10 +320,10 @@ static void claim_confirmed(struct runtime *runtime, struct request *request, co
 	effect_claim_answered(effect, confirm);
 }
 
-static struct request *find(struct runtime *runtime, uint64_t number)
+static struct publish_request *find(struct runtime *runtime, uint64_t number)
 {
 	LIST_EACH (hook, &runtime->requests.unconfirmed) {
-		struct request *request = LIST_ENTRY(hook, struct request, hook);
+		struct publish_request *request = LIST_ENTRY(hook, struct publish_request, hook);
 
 		if (request->number == number)
 			return request;
@@ -334,7 +334,7 @@ static struct request *find(struct runtime *runtime, uint64_t number)
 /* false: nothing of that number waits for an answer */
 static bool confirm_one(struct runtime *runtime, const Confirm *confirm)
 {
-	struct request *request = find(runtime, confirm->request);
+	struct publish_request *request = find(runtime, confirm->request);
 
 	if (!request)
 		return false;
@@ -373,7 +373,7 @@ void requests_confirm(struct runtime *runtime, const Confirm *confirm)
 void requests_passed(struct runtime *runtime)
 {
 	LIST_EACH_SAFE (hook, &runtime->requests.returning) {
-		struct request *request = LIST_ENTRY(hook, struct request, hook);
+		struct publish_request *request = LIST_ENTRY(hook, struct publish_request, hook);
 
 		if (!runtime_passed(runtime, request->number))
 			return;
@@ -384,10 +384,10 @@ void requests_passed(struct runtime *runtime)
 
 /* --- between sessions --- */
 
-static struct request *first_of(struct runtime *runtime, enum request_kind kind)
+static struct publish_request *first_of(struct runtime *runtime, enum request_kind kind)
 {
 	LIST_EACH (hook, &runtime->requests.unconfirmed) {
-		struct request *request = LIST_ENTRY(hook, struct request, hook);
+		struct publish_request *request = LIST_ENTRY(hook, struct publish_request, hook);
 
 		if (request->kind == kind)
 			return request;
@@ -398,12 +398,12 @@ static struct request *first_of(struct runtime *runtime, enum request_kind kind)
 void requests_lost(struct runtime *runtime)
 {
 	static const Confirm unknown = { .kind = CONFIRM_REFUSED, .reason = "the session broke" };
-	struct request *request;
+	struct publish_request *request;
 
 	LIST_EACH_SAFE (hook, &runtime->requests.returning)
-		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
+		request_free(runtime, LIST_ENTRY(hook, struct publish_request, hook));
 	LIST_EACH (hook, &runtime->requests.unconfirmed)
-		LIST_ENTRY(hook, struct request, hook)->number = 0; /* no answer will come */
+		LIST_ENTRY(hook, struct publish_request, hook)->number = 0; /* no answer will come */
 	while ((request = first_of(runtime, REQUEST_TURN)))
 		turn_lost(runtime, request);
 	runtime->requests.turns = 0;
@@ -412,7 +412,7 @@ void requests_lost(struct runtime *runtime)
 		say_confirmed(runtime, request, &unknown);
 }
 
-static void fold_again(struct runtime *runtime, struct request *request)
+static void fold_again(struct runtime *runtime, struct publish_request *request)
 {
 	Envelope envelope;
 	struct bytes payload;
@@ -438,7 +438,7 @@ void requests_again(struct runtime *runtime)
 		list_append(&again, hook);
 	}
 	LIST_EACH_SAFE (hook, &again) {
-		struct request *request = LIST_ENTRY(hook, struct request, hook);
+		struct publish_request *request = LIST_ENTRY(hook, struct publish_request, hook);
 
 		if (request->kind == REQUEST_OUTCOME)
 			fold_again(runtime, request);
@@ -449,9 +449,9 @@ void requests_again(struct runtime *runtime)
 void requests_free(struct runtime *runtime)
 {
 	LIST_EACH_SAFE (hook, &runtime->requests.unconfirmed)
-		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
+		request_free(runtime, LIST_ENTRY(hook, struct publish_request, hook));
 	LIST_EACH_SAFE (hook, &runtime->requests.returning)
-		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
+		request_free(runtime, LIST_ENTRY(hook, struct publish_request, hook));
 	LIST_EACH_SAFE (hook, &runtime->questions.open) {
 		list_remove(hook);
 		buffer_free(&LIST_ENTRY(hook, struct question, hook)->text);

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Credit: how much may be on its way to us beyond what is done with. Below the lane's mark (wire/zmq_link.c) even as one frame each. */
+/* Credit: how much may be on its way to us beyond what is done with. Below the mailbox's mark (wire/zmq_link.c) even as one frame each. */
 enum {
 	WINDOW_DELIVERIES = 256,
 	WINDOW_DELIVERY_BYTES = 4 << 20,
@@ -172,7 +172,7 @@ static void on_heartbeat(void *self, Heartbeat *heartbeat)
 	heartbeat->spooled = runtime->spooled;
 	heartbeat->has_credit = true;
 	heartbeat->credit = runtime->credit.granted = grantable(runtime);
-	counts_in_heartbeat(runtime, heartbeat);
+	metrics_in_heartbeat(runtime, heartbeat);
 }
 
 static void pass(struct runtime *runtime, uint64_t seq)
@@ -306,8 +306,8 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	assert(!service->next_due_us || service->exclusive); /* two of them would fire twice */
 	runtime->service = service;
 	runtime->clock = clock;
-	runtime->steady = monotonic_wall_new(clock, 0);
-	runtime->began_us = monotonic_wall_us(&runtime->steady);
+	runtime->monotonic_wall = monotonic_wall_new(clock, 0);
+	runtime->began_us = monotonic_wall_us(&runtime->monotonic_wall);
 	runtime->effects.drivers = drivers;
 	runtime->activity = settings->activity ? settings->activity : &runtime->unwatched;
 	TEXT_COPY(runtime->instance, settings->instance);
@@ -322,7 +322,7 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 		settings->gateway_promise_us > 0 ? settings->gateway_promise_us : GATEWAY_PROMISE_US;
 	set_window(runtime);
 	runtime->deliveries.pool = (struct pool){ .size = sizeof(struct delivery), .room = DELIVERY_SMALL };
-	runtime->requests.pool.size = sizeof(struct request);
+	runtime->requests.pool.size = sizeof(struct publish_request);
 	list_init(&runtime->deliveries.waiting);
 	list_init(&runtime->requests.unconfirmed);
 	list_init(&runtime->requests.returning);
@@ -339,7 +339,7 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	runtime->session = session_new(service, settings, runtime->run, link, clock, &owner);
 	runtime->effects.notes = service->unused ? settings->notes : NULL;
 	runtime->trace.tell = settings->tell;
-	notes_say_unused(runtime);
+	notes_publish_unused(runtime);
 	*ret = runtime;
 	return 0;
 }
@@ -405,7 +405,7 @@ int64_t runtime_work(struct runtime *runtime)
 {
 	runtime->heard_us = boot_us(runtime);
 	runtime->clock_turn.due_is_known = false;
-	monotonic_wall_look(&runtime->steady);
+	monotonic_wall_look(&runtime->monotonic_wall);
 	session_hear(runtime->session);
 	effects_work(runtime);
 	if (session_is_open(runtime->session)) {
@@ -457,9 +457,9 @@ const char *runtime_instance(const struct runtime *runtime)
 
 /* --- saying and asking unprompted --- */
 
-int runtime_say_encoded(struct runtime *runtime, struct bytes message, said_fn *answer, void *context)
+int runtime_publish_encoded(struct runtime *runtime, struct bytes message, said_fn *answer, void *context)
 {
-	struct request *request;
+	struct publish_request *request;
 
 	if (!session_is_open(runtime->session))
 		return -ENOTCONN;
@@ -479,7 +479,7 @@ int runtime_publish(struct runtime *runtime, const struct topic *topic, const st
 	_cleanup_(buffer_free) struct buffer encoded = { 0 };
 	int r = message_encode(topic, how, trace, clock_wall_us(runtime->clock), message, &encoded);
 
-	return r < 0 ? r : runtime_say_encoded(runtime, buffer_bytes(&encoded), answer, context);
+	return r < 0 ? r : runtime_publish_encoded(runtime, buffer_bytes(&encoded), answer, context);
 }
 
 int runtime_ask(struct runtime *runtime, const char *verb, const char *argument, answer_fn *answer, void *context)

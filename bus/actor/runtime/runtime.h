@@ -71,7 +71,7 @@ typedef void said_fn(void *context, enum said_result result, uint64_t seq, const
 int runtime_publish(struct runtime *runtime, const struct topic *topic, const struct publish_options *how,
 	const char *trace, const void *message, said_fn *answer, void *context);
 /* The same for a message that is encoded already (a spool). */
-int runtime_say_encoded(struct runtime *runtime, struct bytes message, said_fn *answer, void *context);
+int runtime_publish_encoded(struct runtime *runtime, struct bytes message, said_fn *answer, void *context);
 int message_encode(const struct topic *topic, const struct publish_options *how, const char *trace, int64_t said_us,
 	const void *message, struct buffer *ret);
 
@@ -88,7 +88,7 @@ enum { DURATION_BOUNDS = 5 };
 struct durations { /* a histogram; how many took at most 1 ms, 10 ms, 100 ms, 1 s, 10 s */
 	uint64_t within[DURATION_BOUNDS], count, sum_us;
 };
-struct runtime_counts {
+struct runtime_metrics {
 	uint64_t turns, failures, folded, rows_refused, effects, effect_timeouts, claims_fresh, claims_duplicate,
 		sessions;
 	uint64_t config_read_us; /* real time at which the configuration that it runs with was last found on the disk */
@@ -98,23 +98,23 @@ struct runtime_counts {
 	struct durations working;  /* one effect, from its start to its end */
 };
 void runtime_tell_config(struct runtime *runtime, int64_t read_us /* 0: as it was */, bool kept);
-struct runtime_counts runtime_counts(const struct runtime *runtime);
+struct runtime_metrics runtime_metrics(const struct runtime *runtime);
 
 /*
  * Somebody out there asked to be left alone for a while: HTTP 429, SMTP 4.7.x and the like. Counted for the process by the kind of who
  * it was, [a-z]: "mail", "storefront"; told with the others as throttled_KIND.
  */
 enum { THROTTLERS_MAX = 8 };
-void counts_throttled_by(const char *kind); /* a constant */
+void metrics_throttled_by(const char *kind); /* a constant */
 
 /*
  * The broker is told them with a heartbeat every two seconds, and tells them to who asks for "status", until the session ends. A
- * process that counts something beside adds it in `tell`: names of [a-z_], at most COUNTS_BESIDE of them; what is 0 is not told.
+ * process that counts something beside adds it in `tell`: names of [a-z_], at most METRICS_BESIDE of them; what is 0 is not told.
  */
-enum { COUNTS_BESIDE = 32 };
-struct counts_told;
-void counts_tell(struct counts_told *told, const char *name, uint64_t value);
-typedef void counts_fn(struct counts_told *told, void *context);
-void runtime_counts_beside(struct runtime *runtime, counts_fn *tell, void *context);
+enum { METRICS_BESIDE = 32 };
+struct metrics_sink;
+void metrics_add(struct metrics_sink *told, const char *name, uint64_t value);
+typedef void metrics_fn(struct metrics_sink *told, void *context);
+void runtime_metrics_beside(struct runtime *runtime, metrics_fn *tell, void *context);
 
 #endif

@@ -5,8 +5,8 @@
 #define ACTOR_RUNTIME_RUNTIME_INSIDE_H
 
 #include "bus/actor/process/watchdog.h"
-#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/session.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/runtime/turns.h"
 #include "bus/base/clock.h"
 #include "bus/base/list.h"
@@ -24,7 +24,7 @@ enum { DELIVERY_SMALL = 1024 };
 /* What the broker will answer with a Confirm. */
 enum request_kind { REQUEST_TURN, REQUEST_SAY, REQUEST_CLAIM, REQUEST_OUTCOME };
 
-struct request {
+struct publish_request {
 	struct list hook;
 	enum request_kind kind;
 	uint64_t number;
@@ -37,7 +37,7 @@ struct request {
 	struct effect *effect;    /* CLAIM */
 	said_fn *answer;          /* SAY */
 	void *context;
-	struct buffer story; /* what is told when it is confirmed: struct told, ... */
+	struct buffer trace_log; /* what is told when it is confirmed: struct told, ... */
 };
 
 struct question {
@@ -103,10 +103,10 @@ struct effects {
 	uint32_t running, most;
 };
 
-/* counts.c: how the counts are told */
+/* metrics.c: how the counts are told */
 struct counting {
 	int64_t at_us; /* boot time at which they are told again */
-	counts_fn *beside;
+	metrics_fn *beside;
 	void *context;
 	uint64_t (*memory_bytes)(void); /* NULL: not told */
 };
@@ -120,8 +120,8 @@ struct trace {
 struct runtime {
 	const struct service *service;
 	const struct clock *clock;
-	struct monotonic_wall steady; /* what decisions take for the time */
-	struct session *session;
+	struct monotonic_wall monotonic_wall; /* what decisions take for the time */
+	struct service_session *session;
 	struct state *state;
 	struct table *table;
 	char instance[64], run[33];
@@ -133,7 +133,7 @@ struct runtime {
 	uint64_t turns;     /* numbers given */
 	uint64_t spooled;
 	bool draining;
-	struct runtime_counts counts;
+	struct runtime_metrics counts;
 	struct rate_limit of_large_rows; /* lines about them */
 	struct activity *activity, unwatched;
 	/* Each of these parts belongs to the file that its struct names. */
@@ -167,20 +167,20 @@ static inline bool runtime_leases_live(const struct runtime *runtime, uint64_t e
 	return session_epoch(runtime->session) == epoch && epoch != 0;
 }
 
-/* counts.c */
-void counts_took(struct durations *durations, int64_t us);
-void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat);
+/* metrics.c */
+void metrics_took(struct durations *durations, int64_t us);
+void metrics_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat);
 
 /* requests.c */
-struct request *request_new(struct runtime *runtime, enum request_kind kind);
-void request_publish(struct runtime *runtime, struct request *request, struct bytes message);
+struct publish_request *request_new(struct runtime *runtime, enum request_kind kind);
+void request_publish(struct runtime *runtime, struct publish_request *request, struct bytes message);
 void requests_confirm(struct runtime *runtime, const Confirm *confirm);
 void requests_passed(struct runtime *runtime); /* the projections have moved on */
 void requests_lost(struct runtime *runtime);   /* the session ended */
 void requests_again(struct runtime *runtime);  /* a new one began: what must be said still is */
 void requests_free(struct runtime *runtime);
 /* What an earlier run left: its facts are seen at once, and said until they are confirmed. Ends the turn. */
-void turn_say_outcomes(struct runtime *runtime, struct turn *turn);
+void turn_publish_outcomes(struct runtime *runtime, struct turn *turn);
 /* Counts and logs, not too often, that a row would have become too large. */
 void runtime_tell_large_row(struct runtime *runtime, const char *what, const char *why);
 /*
@@ -214,12 +214,12 @@ bool delivery_read(const struct delivery *delivery, Envelope *ret_envelope, stru
 	struct bytes *ret_payload);
 
 /* trace_log.c */
-void trace_log_note(struct runtime *runtime, struct request *request, struct bytes message, uint32_t index);
-void trace_log_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm);
+void trace_log_note(struct runtime *runtime, struct publish_request *request, struct bytes message, uint32_t index);
+void trace_log_tell(struct runtime *runtime, const struct publish_request *request, const Confirm *confirm);
 void trace_log_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict);
 
 /* claim_notes.c */
-void notes_say_unused(struct runtime *runtime); /* the claims of earlier runs that certainly were not used */
+void notes_publish_unused(struct runtime *runtime); /* the claims of earlier runs that certainly were not used */
 int notes_add(struct runtime *runtime, uint64_t seq, struct bytes claim); /* a handle for claim_notes.h */
 
 /* effects.c */

@@ -23,7 +23,7 @@
 
 #define FRAMES_AGAIN_US (2 * US_PER_MS) /* when the socket was full */
 
-struct session {
+struct service_session {
 	const struct service *service;
 	const char *instance, *run;
 	char host[64]; /* this one's name */
@@ -41,7 +41,7 @@ struct session {
 	int64_t away_since_us;
 	/* an open session */
 	uint64_t epoch;
-	uint64_t received; /* number of the last frame of the lane */
+	uint64_t received; /* number of the last frame of the mailbox */
 	uint64_t ping;     /* the broker's last */
 	int64_t heartbeat_us, heartbeat_at_us;
 	int64_t heard_us;  /* the broker, last */
@@ -56,12 +56,12 @@ struct session {
 	int64_t arrived_us; /* ... which last changed then */
 };
 
-static void frames_open(struct session *session);
-static void frames_drop(struct session *session);
-static bool frames_send(struct session *session); /* false: the socket has been stuck for too long */
-static bool frames_blocked(const struct session *session);
+static void frames_open(struct service_session *session);
+static void frames_drop(struct service_session *session);
+static bool frames_send(struct service_session *session); /* false: the socket has been stuck for too long */
+static bool frames_blocked(const struct service_session *session);
 /* The broker has received up to `received`; false: it has stood still for `patience_us` though more was sent. */
-static bool frames_arrive(struct session *session, uint64_t received, int64_t patience_us);
+static bool frames_arrive(struct service_session *session, uint64_t received, int64_t patience_us);
 
 static const int64_t HELLO_PATIENCE_US = 1 * US_PER_S; /* no answer: say it again */
 static const int64_t BACKOFF_DEFAULT_US = 200 * US_PER_MS;
@@ -72,15 +72,15 @@ enum { HEARTBEATS_UNTIL_DEAD = 5, HEARTBEAT_LEAST_MS = 10 };
 static const int64_t TELL_ALONE_US = 2 * US_PER_S; /* at the start of a machine the broker comes a moment later */
 static const char NOT_YET[] = "not connected yet";
 
-static int64_t now_us(const struct session *session)
+static int64_t now_us(const struct service_session *session)
 {
 	return clock_boot_us(session->clock);
 }
 
-struct session *session_new(const struct service *service, const struct runtime_settings *settings, const char *run,
-	struct link *link, const struct clock *clock, const struct session_owner *owner)
+struct service_session *session_new(const struct service *service, const struct runtime_settings *settings,
+	const char *run, struct link *link, const struct clock *clock, const struct session_owner *owner)
 {
-	struct session *session = memory_new(sizeof(*session));
+	struct service_session *session = memory_new(sizeof(*session));
 
 	session->service = service;
 	session->run = run;
@@ -100,7 +100,7 @@ struct session *session_new(const struct service *service, const struct runtime_
 	return session;
 }
 
-void session_free(struct session *session)
+void session_free(struct service_session *session)
 {
 	if (!session)
 		return;
@@ -115,13 +115,13 @@ void session_free(struct session *session)
 }
 
 /* The struct is large, most of it an answer's text: only the fields that the answer uses are cleared. */
-static void *new_control(struct session *session, pb_size_t what, size_t size)
+static void *new_control(struct service_session *session, pb_size_t what, size_t size)
 {
 	session->out_control->which_what = what;
 	return memset(&session->out_control->what, 0, size);
 }
 
-static int send_control(struct session *session)
+static int send_control(struct service_session *session)
 {
 	int r;
 
@@ -132,7 +132,7 @@ static int send_control(struct session *session)
 
 /* --- ends --- */
 
-static void end(struct session *session, enum runtime_phase phase, const char *why, int64_t again_us)
+static void end(struct service_session *session, enum runtime_phase phase, const char *why, int64_t again_us)
 {
 	bool was_open = session_is_open(session);
 
@@ -146,20 +146,20 @@ static void end(struct session *session, enum runtime_phase phase, const char *w
 		session->owner.lost(session->owner.self, session->why);
 }
 
-void session_break(struct session *session, const char *why)
+void session_break(struct service_session *session, const char *why)
 {
 	if (session_is_open(session))
 		end(session, RUNTIME_AWAY, why, session->backoff_us);
 }
 
-void session_refuse(struct session *session, const char *why)
+void session_refuse(struct service_session *session, const char *why)
 {
 	end(session, RUNTIME_REFUSED, why, 0);
 }
 
-static void broken(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void broken(struct service_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void broken(struct session *session, const char *format, ...)
+static void broken(struct service_session *session, const char *format, ...)
 {
 	char why[256];
 	va_list arguments;
@@ -172,18 +172,18 @@ static void broken(struct session *session, const char *format, ...)
 
 /* --- hello --- */
 
-static const char *obstacle_to(const struct session *session)
+static const char *obstacle_to(const struct service_session *session)
 {
 	return session->link->obstacle ? session->link->obstacle(session->link) : NULL;
 }
 
-static bool is_long_alone(const struct session *session)
+static bool is_long_alone(const struct service_session *session)
 {
 	return now_us(session) - session->away_since_us >= TELL_ALONE_US;
 }
 
 /* What ended the session before says more, and was told. */
-static void note_unreachable(struct session *session)
+static void note_unreachable(struct service_session *session)
 {
 	const char *obstacle = obstacle_to(session);
 
@@ -199,14 +199,14 @@ static void note_unreachable(struct session *session)
 		TEXT_COPY(session->why, "the broker cannot be reached");
 }
 
-static void note_unanswered(struct session *session)
+static void note_unanswered(struct service_session *session)
 {
 	if (session->phase == RUNTIME_AWAY && session->silent && is_long_alone(session) &&
 		strcmp(session->why, NOT_YET) == 0)
 		TEXT_COPY(session->why, "the broker takes a hello and does not answer");
 }
 
-static void say_hello(struct session *session)
+static void say_hello(struct service_session *session)
 {
 	Hello *hello = new_control(session, Control_hello_tag, sizeof(*hello));
 
@@ -218,7 +218,7 @@ static void say_hello(struct session *session)
 	hello->version = PROTOCOL_MOST;
 	hello->version_least = PROTOCOL_LEAST;
 	hello->hears_further = true;
-	hello->unhurried = session->service->unhurried;
+	hello->unhurried = session->service->batch_projections;
 	session->owner.hello(session->owner.self, hello);
 	if (send_control(session) < 0) {
 		note_unreachable(session);
@@ -244,7 +244,7 @@ static bool is_of_another_release(const Welcome *welcome, char why[256])
 	return true;
 }
 
-static void hear_welcome(struct session *session, const Welcome *welcome)
+static void hear_welcome(struct service_session *session, const Welcome *welcome)
 {
 	int64_t now = now_us(session);
 	char why[256];
@@ -272,7 +272,7 @@ static void hear_welcome(struct session *session, const Welcome *welcome)
 		end(session, RUNTIME_STANDBY, "another instance is active", STANDBY_AGAIN_US);
 		return;
 	}
-	if (session->link->open_lane(session->link, welcome->lane) < 0) {
+	if (session->link->open_mailbox(session->link, welcome->lane) < 0) {
 		end(session, RUNTIME_AWAY, "the lane cannot be opened", session->backoff_us);
 		return;
 	}
@@ -288,7 +288,7 @@ static void hear_welcome(struct session *session, const Welcome *welcome)
 	session->owner.opened(session->owner.self, welcome);
 }
 
-static void hear_refusal(struct session *session, const Refusal *refusal)
+static void hear_refusal(struct service_session *session, const Refusal *refusal)
 {
 	session->silent = false;
 	if (refusal->final)
@@ -299,7 +299,7 @@ static void hear_refusal(struct session *session, const Refusal *refusal)
 
 /* --- heartbeat --- */
 
-static void give_up_on_broker(struct session *session, int64_t silent_us)
+static void give_up_on_broker(struct service_session *session, int64_t silent_us)
 {
 	const char *obstacle = obstacle_to(session);
 
@@ -310,14 +310,14 @@ static void give_up_on_broker(struct session *session, int64_t silent_us)
 }
 
 /* At the same moment in all processes of a host: the broker wakes once to hear them all, where each had woken it by itself. */
-static int64_t next_beat_us(const struct session *session)
+static int64_t next_beat_us(const struct service_session *session)
 {
 	int64_t now = now_us(session);
 
 	return now - now % session->heartbeat_us + session->heartbeat_us;
 }
 
-static void beat(struct session *session, bool goodbye)
+static void beat(struct service_session *session, bool goodbye)
 {
 	Heartbeat *heartbeat = new_control(session, Control_heartbeat_tag, sizeof(*heartbeat));
 
@@ -332,7 +332,7 @@ static void beat(struct session *session, bool goodbye)
 		session->echoed_us = now_us(session);
 }
 
-static void hear_heartbeat(struct session *session, const HeartbeatAnswer *answer)
+static void hear_heartbeat(struct service_session *session, const HeartbeatAnswer *answer)
 {
 	if (!session_is_open(session) || answer->epoch != session->epoch)
 		return;
@@ -344,12 +344,12 @@ static void hear_heartbeat(struct session *session, const HeartbeatAnswer *answe
 		session_break(session, "frames to the broker were lost");
 }
 
-void session_beat_soon(struct session *session)
+void session_beat_soon(struct service_session *session)
 {
 	session->heartbeat_at_us = now_us(session);
 }
 
-void session_goodbye(struct session *session)
+void session_goodbye(struct service_session *session)
 {
 	if (!session_is_open(session))
 		return;
@@ -359,7 +359,7 @@ void session_goodbye(struct session *session)
 
 /* --- hearing --- */
 
-static void hear_control(struct session *session)
+static void hear_control(struct service_session *session)
 {
 	const Control *control = session->in_control;
 
@@ -381,7 +381,7 @@ static void hear_control(struct session *session)
 	}
 }
 
-static void hear_frame(struct session *session)
+static void hear_frame(struct service_session *session)
 {
 	struct frame_reader reader;
 	struct bytes body;
@@ -403,17 +403,17 @@ static void hear_frame(struct session *session)
 		session_break(session, "a frame of the broker does not add up");
 }
 
-void session_hear(struct session *session)
+void session_hear(struct service_session *session)
 {
 	while (session->link->hear_control(session->link, &session->heard) == 0)
 		hear_control(session);
-	while (session->link->hear_lane(session->link, &session->heard) == 0)
-		hear_frame(session); /* also after the end: what is left of a lane is not to wake us again */
+	while (session->link->hear_mailbox(session->link, &session->heard) == 0)
+		hear_frame(session); /* also after the end: what is left of a mailbox is not to wake us again */
 }
 
 /* --- sending, and when --- */
 
-void session_send(struct session *session)
+void session_send(struct service_session *session)
 {
 	int64_t now = now_us(session);
 
@@ -431,7 +431,7 @@ void session_send(struct session *session)
 	}
 }
 
-int64_t session_wait_us(const struct session *session)
+int64_t session_wait_us(const struct service_session *session)
 {
 	int64_t now = now_us(session), at = session->hello_us;
 
@@ -447,33 +447,33 @@ int64_t session_wait_us(const struct session *session)
 	return at > now ? at - now : 0;
 }
 
-int session_ask(struct session *session, const Question *question)
+int session_ask(struct service_session *session, const Question *question)
 {
 	memcpy(new_control(session, Control_question_tag, sizeof(*question)), question, sizeof(*question));
 	return send_control(session) < 0 ? -ENOTCONN : 0;
 }
 
-bool session_is_open(const struct session *session)
+bool session_is_open(const struct service_session *session)
 {
 	return session->epoch != 0;
 }
 
-uint64_t session_epoch(const struct session *session)
+uint64_t session_epoch(const struct service_session *session)
 {
 	return session->epoch;
 }
 
-enum runtime_phase session_phase(const struct session *session)
+enum runtime_phase session_phase(const struct service_session *session)
 {
 	return session->phase;
 }
 
-const char *session_why(const struct session *session)
+const char *session_why(const struct service_session *session)
 {
 	return session->why;
 }
 
-int64_t session_echoed_us(const struct session *session)
+int64_t session_echoed_us(const struct service_session *session)
 {
 	return session->echoed_us;
 }
@@ -494,7 +494,7 @@ struct frame {
 	struct buffer bytes;
 };
 
-static void frames_open(struct session *session)
+static void frames_open(struct service_session *session)
 {
 	frames_drop(session);
 	session->number = 0;
@@ -503,7 +503,7 @@ static void frames_open(struct session *session)
 	session->stuck_us = 0;
 }
 
-static void frames_drop(struct session *session)
+static void frames_drop(struct service_session *session)
 {
 	LIST_EACH_SAFE (hook, &session->frames) {
 		struct frame *frame = LIST_ENTRY(hook, struct frame, hook);
@@ -516,7 +516,7 @@ static void frames_drop(struct session *session)
 	frame_writer_clear(&session->writer);
 }
 
-static bool say(struct session *session, struct bytes frame)
+static bool push_frame(struct service_session *session, struct bytes frame)
 {
 	if (session->link->say(session->link, frame) < 0) {
 		if (session->stuck_us == 0)
@@ -527,7 +527,7 @@ static bool say(struct session *session, struct bytes frame)
 	return true;
 }
 
-static void keep(struct session *session, struct bytes bytes)
+static void keep(struct service_session *session, struct bytes bytes)
 {
 	struct frame *frame = memory_new(sizeof(*frame));
 
@@ -537,7 +537,7 @@ static void keep(struct session *session, struct bytes bytes)
 }
 
 /* It leaves from where it was gathered, unless others wait before it, or the socket takes nothing. */
-static void finish(struct session *session)
+static void finish(struct service_session *session)
 {
 	struct bytes frame;
 
@@ -545,11 +545,11 @@ static void finish(struct session *session)
 		return;
 	frame = frame_close(&session->writer, session->epoch, ++session->number);
 	assert(frame.len <= FRAME_BYTES_MAX);
-	if (!list_empty(&session->frames) || !say(session, frame))
+	if (!list_empty(&session->frames) || !push_frame(session, frame))
 		keep(session, frame);
 }
 
-void session_add(struct session *session, const Up *item, struct bytes body, bool more)
+void session_add(struct service_session *session, const Up *item, struct bytes body, bool more)
 {
 	assert(session_is_open(session));
 	frame_add(&session->writer, Up_fields, item, body);
@@ -557,12 +557,12 @@ void session_add(struct session *session, const Up *item, struct bytes body, boo
 		finish(session);
 }
 
-static bool frames_send(struct session *session)
+static bool frames_send(struct service_session *session)
 {
 	LIST_EACH_SAFE (hook, &session->frames) {
 		struct frame *frame = LIST_ENTRY(hook, struct frame, hook);
 
-		if (!say(session, buffer_bytes(&frame->bytes)))
+		if (!push_frame(session, buffer_bytes(&frame->bytes)))
 			break;
 		list_remove(hook);
 		buffer_free(&frame->bytes);
@@ -573,12 +573,12 @@ static bool frames_send(struct session *session)
 	return session->stuck_us == 0 || clock_boot_us(session->clock) - session->stuck_us < STUCK_US;
 }
 
-static bool frames_blocked(const struct session *session)
+static bool frames_blocked(const struct service_session *session)
 {
 	return session->frame_count > 0;
 }
 
-static bool frames_arrive(struct session *session, uint64_t received, int64_t patience_us)
+static bool frames_arrive(struct service_session *session, uint64_t received, int64_t patience_us)
 {
 	int64_t now = clock_boot_us(session->clock);
 

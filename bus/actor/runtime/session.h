@@ -1,7 +1,7 @@
 /*
  * session.h: one process's session with the broker: hello, heartbeats, numbered frames both ways
  *
- * Knows nothing of turns: it brings items of the lane to its owner in order and takes items for the ingress. A session that
+ * Knows nothing of turns: it brings items of the mailbox to its owner in order and takes items for the ingress. A session that
  * breaks is told to the owner exactly once; then the session says hello again by itself.
  */
 #ifndef ACTOR_RUNTIME_SESSION_H
@@ -10,7 +10,7 @@
 #include "bus.pb.h"
 #include "bus/actor/runtime/runtime.h"
 
-struct session;
+struct service_session;
 
 struct session_owner {
 	void *self;
@@ -24,29 +24,31 @@ struct session_owner {
 	void (*answer)(void *self, const Answer *answer);
 };
 
-struct session *session_new(const struct service *service, const struct runtime_settings *settings, const char *run,
-	struct link *link, const struct clock *clock, const struct session_owner *owner);
-void session_free(struct session *session); /* takes NULL; closes the link */
+struct service_session *session_new(const struct service *service, const struct runtime_settings *settings,
+	const char *run, struct link *link, const struct clock *clock, const struct session_owner *owner);
+void session_free(struct service_session *session); /* takes NULL; closes the link */
 
 /* Hears everything that has come. */
-void session_hear(struct session *session);
+void session_hear(struct service_session *session);
 /* Lets out everything that was added, heartbeats and hellos. */
-void session_send(struct session *session);
-int64_t session_wait_us(const struct session *session);
+void session_send(struct service_session *session);
+int64_t session_wait_us(const struct service_session *session);
 
 /* Items of one add..(more = true)..add travel in one frame. */
-void session_add(struct session *session, const Up *item, struct bytes body, bool more);
-int session_ask(struct session *session, const Question *question); /* -ENOTCONN */
-void session_break(struct session *session, const char *why);       /* this session is not worth keeping: a new hello */
-void session_goodbye(struct session *session);
-void session_beat_soon(struct session *session); /* the broker should know now */
+void session_add(struct service_session *session, const Up *item, struct bytes body, bool more);
+int session_ask(struct service_session *session, const Question *question); /* -ENOTCONN */
+void session_break(
+	struct service_session *session, const char *why); /* this session is not worth keeping: a new hello */
+void session_goodbye(struct service_session *session);
+void session_beat_soon(struct service_session *session); /* the broker should know now */
 
-bool session_is_open(const struct session *session);
-uint64_t session_epoch(const struct session *session);           /* 0: none */
-enum runtime_phase session_phase(const struct session *session); /* AWAY, STANDBY, CATCHING_UP when open, REFUSED */
-const char *session_why(const struct session *session);
-void session_refuse(struct session *session, const char *why); /* for good: the process is to exit */
+bool session_is_open(const struct service_session *session);
+uint64_t session_epoch(const struct service_session *session); /* 0: none */
+enum runtime_phase session_phase(
+	const struct service_session *session); /* AWAY, STANDBY, CATCHING_UP when open, REFUSED */
+const char *session_why(const struct service_session *session);
+void session_refuse(struct service_session *session, const char *why); /* for good: the process is to exit */
 /* Boot time when the last heartbeat with an echo of the broker's ping left; the start of the process at first. */
-int64_t session_echoed_us(const struct session *session);
+int64_t session_echoed_us(const struct service_session *session);
 
 #endif

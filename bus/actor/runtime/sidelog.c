@@ -24,7 +24,7 @@ static struct message_meta said_of(const struct sidelog_record *record, const En
 		.time_us = record->time_us };
 }
 
-static void tell(const struct sidelog_record *record, void *context)
+static void hand_record(const struct sidelog_record *record, void *context)
 {
 	const struct telling *telling = context;
 	struct bytes payload;
@@ -44,5 +44,5 @@ int sidelog_each(const char *path, sidelog_said_fn *each, void *context, struct 
 	int r = file_read(path, SIDELOG_MOST, &file);
 
 	*ret = (struct sidelog_read){ 0 };
-	return r < 0 ? r : sidelog_read(buffer_bytes(&file), tell, &telling, ret);
+	return r < 0 ? r : sidelog_read(buffer_bytes(&file), hand_record, &telling, ret);
 }

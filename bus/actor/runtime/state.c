@@ -10,8 +10,8 @@
  * Read next: overlay.c, state_each.c, row_cache.c, runtime.c
  */
 #include "bus/actor/state.h"
-#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/runtime/state_rows.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
@@ -125,7 +125,7 @@ struct state *state_new(struct store **store)
 	state->remembered = meta_number(state->store, "remembered");
 	state->opening = meta_number(state->store, "opening");
 	state->layout = meta_number(state->store, "layout");
-	if (forget_open(state) < 0)
+	if (retention_open(state) < 0)
 		die("the folded state cannot be read: %s", store_why(state->store));
 	if (store_get(state->store, FAMILY_META, bytes_of("log"), &log_id) == 0)
 		TEXT_COPY(state->log_id, buffer_text(&log_id));
@@ -410,7 +410,7 @@ static int commit(struct state *state, struct store_batch *batch)
 	batch_number(batch, "remembered", state->remembered);
 	batch_number(batch, "opening", state->opening);
 	batch_number(batch, "layout", state->layout);
-	forget_write(state, batch);
+	retention_write(state, batch);
 	store_batch_put(batch, FAMILY_META, bytes_of("log"), bytes_of(state->log_id));
 	r = store_commit(state->store, batch, false);
 	state_end_resting(state);

@@ -9,7 +9,7 @@
 #define ACTOR_RUNTIME_STATE_ROWS_H
 
 #include "bus.pb.h"
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/base/bytes.h"
 #include "bus/base/list.h"
 #include "bus/base/sorted_map.h"
@@ -95,12 +95,12 @@ bool state_store_lacks(const struct state *state, struct bytes key);
 /* A row is put into the store; `key_before`: the row that was put just before, or empty. */
 void state_put_into(struct state *state, struct bytes key, struct bytes key_before);
 
-/* forget.c */
+/* retention.c */
 void row_mark(const struct state *state, uint8_t ret[ROW_MARK_LEN]);
 /* The value behind the mark; false: it is forgotten, as if it were not there. */
 bool row_open(const struct state *state, struct bytes marked, struct bytes *ret_value);
-int forget_open(struct state *state);
-void forget_write(const struct state *state, struct store_batch *batch);
+int retention_open(struct state *state);
+void retention_write(const struct state *state, struct store_batch *batch);
 bool row_open_stored(const struct state *state, struct bytes stored, struct bytes *ret_value);
 
 #endif

@@ -4,7 +4,7 @@
  * Promises:  a row is read and written as its table declares it; a struct of another size than the program's is no row.
  * Read next: state.h (the macros that call this), state.c
  */
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/base/cleanup.h"
 #include <assert.h>
 #include <string.h>

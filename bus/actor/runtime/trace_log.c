@@ -20,17 +20,17 @@
 enum { SAID_BURST = 400, FAILURES_BURST = 100, NAME_ROOM = 80 };
 static const int64_t SAID_EVERY_US = 50 * US_PER_MS, FAILURE_EVERY_US = 100 * US_PER_MS;
 
-struct told {
+struct log_row {
 	const char *event;
 	uint32_t index; /* of the message within its unit */
 	char topic[32], shop[64], subject[NAME_ROOM], word[NAME_ROOM], trace[56];
 };
 
-static const struct topic_told *told_of(const struct topic *topic)
+static const struct topic_log_row *log_row_of(const struct topic *topic)
 {
-	for (const struct topic_told *told = topic->told; told && told->topic; told++)
-		if (told->topic == topic)
-			return told;
+	for (const struct topic_log_row *log_row = topic->log_rows; log_row && log_row->topic; log_row++)
+		if (log_row->topic == topic)
+			return log_row;
 	return NULL;
 }
 
@@ -41,7 +41,8 @@ static void take_string(const void *message, size_t offset, char to[NAME_ROOM])
 }
 
 /* What the message itself names. */
-static void read_names(const struct topic *topic, const struct topic_told *row, struct bytes payload, struct told *ret)
+static void read_names(
+	const struct topic *topic, const struct topic_log_row *row, struct bytes payload, struct log_row *ret)
 {
 	_cleanup_free_ void *message = memory_resize(NULL, topic->size);
 
@@ -52,22 +53,22 @@ static void read_names(const struct topic *topic, const struct topic_told *row, 
 	text_hide_addresses(ret->word);
 }
 
-static struct log_about about(const struct told *told, uint64_t seq)
+static struct log_about about(const struct log_row *log_row, uint64_t seq)
 {
-	return (struct log_about){ .event = told->event,
-		.shop = told->shop,
-		.subject = told->subject,
-		.topic = told->topic,
-		.trace = told->trace,
+	return (struct log_about){ .event = log_row->event,
+		.shop = log_row->shop,
+		.subject = log_row->subject,
+		.topic = log_row->topic,
+		.trace = log_row->trace,
 		.seq = seq };
 }
 
 /* --- what was said --- */
 
-static void note(struct runtime *runtime, struct buffer *story, struct bytes message, uint32_t index)
+static void note(struct runtime *runtime, struct buffer *trace_log, struct bytes message, uint32_t index)
 {
-	struct told told = { .index = index };
-	const struct topic_told *row = NULL;
+	struct log_row log_row = { .index = index };
+	const struct topic_log_row *row = NULL;
 	const struct topic *topic;
 	Envelope envelope;
 	struct bytes payload;
@@ -76,62 +77,62 @@ static void note(struct runtime *runtime, struct buffer *story, struct bytes mes
 		return; /* before anything is read: a flood costs nothing */
 	topic = message_read(message, &envelope, &payload) == 0 ? service_says_topic(runtime->service, envelope.topic)
 								: NULL;
-	row = topic ? told_of(topic) : NULL;
+	row = topic ? log_row_of(topic) : NULL;
 	if (!row || !row->event) {
 		rate_limit_give_back(&runtime->trace.of_said, SAID_EVERY_US);
 		return;
 	}
-	told.event = row->event;
-	TEXT_COPY(told.topic, envelope.topic);
-	TEXT_COPY(told.shop, envelope.shop);
-	TEXT_COPY(told.trace, envelope.trace);
-	read_names(topic, row, payload, &told);
-	buffer_add(story, &told, sizeof(told));
+	log_row.event = row->event;
+	TEXT_COPY(log_row.topic, envelope.topic);
+	TEXT_COPY(log_row.shop, envelope.shop);
+	TEXT_COPY(log_row.trace, envelope.trace);
+	read_names(topic, row, payload, &log_row);
+	buffer_add(trace_log, &log_row, sizeof(log_row));
 }
 
-void trace_log_note(struct runtime *runtime, struct request *request, struct bytes message, uint32_t index)
+void trace_log_note(struct runtime *runtime, struct publish_request *request, struct bytes message, uint32_t index)
 {
 	if (runtime->trace.tell)
-		note(runtime, &request->story, message, index);
+		note(runtime, &request->trace_log, message, index);
 }
 
-static void tell_left_out(struct runtime *runtime, struct rate_limit *allowance, const char *what)
+static void tell_left_out(struct runtime *runtime, struct rate_limit *rate_limit, const char *what)
 {
 	char words[160];
 
-	if (allowance->left_out == 0)
+	if (rate_limit->left_out == 0)
 		return;
 	snprintf(words, sizeof(words),
 		"too much at once: of %llu %s nothing is told here; the log has all: cartbus why",
-		(unsigned long long)allowance->left_out, what);
-	allowance->left_out = 0;
+		(unsigned long long)rate_limit->left_out, what);
+	rate_limit->left_out = 0;
 	runtime->trace.tell(LOG_NOTICE, &(struct log_about){ 0 }, words);
 }
 
-static void tell_said(struct runtime *runtime, const struct told *told, const Confirm *confirm)
+static void tell_said(struct runtime *runtime, const struct log_row *log_row, const Confirm *confirm)
 {
-	uint64_t seq = confirm->seq > 0 ? confirm->seq + told->index : 0;
-	struct log_about what = about(told, seq);
+	uint64_t seq = confirm->seq > 0 ? confirm->seq + log_row->index : 0;
+	struct log_about what = about(log_row, seq);
 	bool before = confirm->kind == CONFIRM_DUPLICATE;
 	char words[320];
 
 	if (before)
 		what.event = event_said_before;
-	snprintf(words, sizeof(words), "said %s shop=%s seq=%llu%s%s%s", told->topic, told->shop,
-		(unsigned long long)seq, before ? " before" : "", told->word[0] ? ": " : "", told->word);
+	snprintf(words, sizeof(words), "said %s shop=%s seq=%llu%s%s%s", log_row->topic, log_row->shop,
+		(unsigned long long)seq, before ? " before" : "", log_row->word[0] ? ": " : "", log_row->word);
 	runtime->trace.tell(LOG_INFO, &what, words);
 }
 
-void trace_log_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm)
+void trace_log_tell(struct runtime *runtime, const struct publish_request *request, const Confirm *confirm)
 {
-	struct told told;
+	struct log_row log_row;
 
-	if (!runtime->trace.tell || confirm->kind == CONFIRM_REFUSED || request->story.len == 0)
+	if (!runtime->trace.tell || confirm->kind == CONFIRM_REFUSED || request->trace_log.len == 0)
 		return;
 	tell_left_out(runtime, &runtime->trace.of_said, "messages that were said");
-	for (size_t at = 0; at + sizeof(told) <= request->story.len; at += sizeof(told)) {
-		memcpy(&told, request->story.data + at, sizeof(told));
-		tell_said(runtime, &told, confirm);
+	for (size_t at = 0; at + sizeof(log_row) <= request->trace_log.len; at += sizeof(log_row)) {
+		memcpy(&log_row, request->trace_log.data + at, sizeof(log_row));
+		tell_said(runtime, &log_row, confirm);
 	}
 }
 
@@ -147,20 +148,20 @@ static const struct topic *heard_topic(const struct runtime *runtime, const char
 static void tell_failed(struct runtime *runtime, const struct turn *turn, bool gives_up)
 {
 	const struct topic *topic = heard_topic(runtime, turn->message.topic);
-	const struct topic_told *row = topic ? told_of(topic) : NULL;
-	struct told told = { .event = event_decision_failed };
+	const struct topic_log_row *row = topic ? log_row_of(topic) : NULL;
+	struct log_row log_row = { .event = event_decision_failed };
 	struct log_about what;
 	char words[480], reason[TURN_REASON_MAX];
 
-	TEXT_COPY(told.topic, turn->message.topic);
-	TEXT_COPY(told.shop, turn->message.shop);
-	TEXT_COPY(told.trace, turn->message.trace);
+	TEXT_COPY(log_row.topic, turn->message.topic);
+	TEXT_COPY(log_row.shop, turn->message.shop);
+	TEXT_COPY(log_row.trace, turn->message.trace);
 	TEXT_COPY(reason, turn->reason);
 	text_hide_addresses(reason);
 	if (row)
-		read_names(topic, row, turn->payload, &told);
-	what = about(&told, turn->message.seq);
-	snprintf(words, sizeof(words), "failed at %s shop=%s seq=%llu, try %lu, %s: %s", told.topic, told.shop,
+		read_names(topic, row, turn->payload, &log_row);
+	what = about(&log_row, turn->message.seq);
+	snprintf(words, sizeof(words), "failed at %s shop=%s seq=%llu, try %lu, %s: %s", log_row.topic, log_row.shop,
 		(unsigned long long)what.seq, (unsigned long)turn->failures + 1,
 		gives_up ? "gave up" : "will try again", reason);
 	runtime->trace.tell(gives_up ? LOG_ERROR : LOG_WARNING, &what, words);

@@ -7,8 +7,8 @@
  * Read next: turn.c, runtime.c (the real thing)
  */
 #include "bus/actor/sim/harness.h"
-#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/runtime/turns.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"

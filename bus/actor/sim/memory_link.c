@@ -2,11 +2,11 @@
  * memory_link.c: a session tied to a broker in the same process
  *
  * Owns:     frames on their way, the lanes.
- * Promises: what zmq_link.c promises: order per direction, nothing blocks, and a lane whose reader is gone answers -EAGAIN. When a
+ * Promises: what zmq_link.c promises: order per direction, nothing blocks, and a mailbox whose reader is gone answers -EAGAIN. When a
  *           process dies, some of what it said last may be lost, as the seed decides.
  */
 #include "bus.pb.h"
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/sim/sim_inside.h"
 #include "bus/base/memory.h"
 #include <errno.h>
@@ -97,50 +97,50 @@ static int link_hear_control(struct link *link, struct buffer *ret)
 	return pipe_take(&instance_of(link)->told, ret) ? 0 : -EAGAIN;
 }
 
-static struct lane *find_lane(struct sim *sim, uint64_t epoch)
+static struct mailbox *find_mailbox(struct sim *sim, uint64_t epoch)
 {
-	LIST_EACH (hook, &sim->lanes) {
-		struct lane *lane = LIST_ENTRY(hook, struct lane, hook);
+	LIST_EACH (hook, &sim->mailboxes) {
+		struct mailbox *mailbox = LIST_ENTRY(hook, struct mailbox, hook);
 
-		if (lane->epoch == epoch)
-			return lane;
+		if (mailbox->epoch == epoch)
+			return mailbox;
 	}
 	return NULL;
 }
 
-static void leave_lane(struct instance *instance)
+static void leave_mailbox(struct instance *instance)
 {
-	if (instance->lane) {
-		instance->lane->dead = true;
-		instance->lane->instance = NULL;
+	if (instance->mailbox) {
+		instance->mailbox->dead = true;
+		instance->mailbox->instance = NULL;
 	}
-	instance->lane = NULL;
+	instance->mailbox = NULL;
 }
 
-static int link_open_lane(struct link *link, const char *endpoint)
+static int link_open_mailbox(struct link *link, const char *endpoint)
 {
 	struct instance *instance = instance_of(link);
 	unsigned long long epoch = 0;
 
-	leave_lane(instance);
+	leave_mailbox(instance);
 	if (sscanf(endpoint, "lane-%llu", &epoch) != 1)
 		return -EINVAL;
-	instance->lane = find_lane(instance->sim, epoch);
-	if (instance->lane)
-		instance->lane->instance = instance;
-	return 0; /* a lane that is closed already stays silent, as over sockets */
+	instance->mailbox = find_mailbox(instance->sim, epoch);
+	if (instance->mailbox)
+		instance->mailbox->instance = instance;
+	return 0; /* a mailbox that is closed already stays silent, as over sockets */
 }
 
-static int link_hear_lane(struct link *link, struct buffer *ret)
+static int link_hear_mailbox(struct link *link, struct buffer *ret)
 {
 	struct instance *instance = instance_of(link);
 
-	return instance->lane && pipe_take(&instance->lane->frames, ret) ? 0 : -EAGAIN;
+	return instance->mailbox && pipe_take(&instance->mailbox->frames, ret) ? 0 : -EAGAIN;
 }
 
 static void link_close(struct link *link)
 {
-	leave_lane(instance_of(link));
+	leave_mailbox(instance_of(link));
 	free(link);
 }
 
@@ -152,20 +152,20 @@ struct link *memory_link_new(struct instance *instance)
 	link->link = (struct link){ .say = link_say,
 		.control = link_control,
 		.hear_control = link_hear_control,
-		.open_lane = link_open_lane,
-		.hear_lane = link_hear_lane,
+		.open_mailbox = link_open_mailbox,
+		.hear_mailbox = link_hear_mailbox,
 		.close = link_close };
 	return &link->link;
 }
 
 bool instance_has_heard(const struct instance *instance)
 {
-	return instance->told.count > 0 || (instance->lane && instance->lane->frames.count > 0);
+	return instance->told.count > 0 || (instance->mailbox && instance->mailbox->frames.count > 0);
 }
 
 void instance_cut_off(struct instance *instance)
 {
-	leave_lane(instance);
+	leave_mailbox(instance);
 	pipe_cut(&instance->told, 0);
 	pipe_cut(&instance->asked, 0);
 	if (instance->said.count > 0)
@@ -174,43 +174,43 @@ void instance_cut_off(struct instance *instance)
 
 /* --- the broker's side --- */
 
-static int out_open_lane(void *context, uint64_t epoch, const char *who, char ret_endpoint[160])
+static int out_open_mailbox(void *context, uint64_t epoch, const char *who, char ret_endpoint[160])
 {
 	struct sim *sim = context;
-	struct lane *lane = memory_new(sizeof(*lane));
+	struct mailbox *mailbox = memory_new(sizeof(*mailbox));
 
 	(void)who;
-	lane->epoch = epoch;
-	pipe_init(&lane->frames);
-	list_append(&sim->lanes, &lane->hook);
+	mailbox->epoch = epoch;
+	pipe_init(&mailbox->frames);
+	list_append(&sim->mailboxes, &mailbox->hook);
 	snprintf(ret_endpoint, 160, "lane-%llu", (unsigned long long)epoch);
 	return 0;
 }
 
-static void lane_free(struct lane *lane)
+static void mailbox_free(struct mailbox *mailbox)
 {
-	if (lane->instance)
-		lane->instance->lane = NULL;
-	pipe_cut(&lane->frames, 0);
-	list_remove(&lane->hook);
-	free(lane);
+	if (mailbox->instance)
+		mailbox->instance->mailbox = NULL;
+	pipe_cut(&mailbox->frames, 0);
+	list_remove(&mailbox->hook);
+	free(mailbox);
 }
 
-static void out_close_lane(void *context, uint64_t epoch)
+static void out_close_mailbox(void *context, uint64_t epoch)
 {
-	struct lane *lane = find_lane(context, epoch);
+	struct mailbox *mailbox = find_mailbox(context, epoch);
 
-	if (lane)
-		lane_free(lane);
+	if (mailbox)
+		mailbox_free(mailbox);
 }
 
 static int out_push(void *context, uint64_t epoch, struct bytes frame)
 {
-	struct lane *lane = find_lane(context, epoch);
+	struct mailbox *mailbox = find_mailbox(context, epoch);
 
-	if (!lane || lane->dead)
+	if (!mailbox || mailbox->dead)
 		return -EAGAIN;
-	pipe_put(&lane->frames, frame);
+	pipe_put(&mailbox->frames, frame);
 	return 0;
 }
 
@@ -250,15 +250,15 @@ static void out_tap(void *context, const char *topic, const char *shop, struct b
 struct broker_out sim_broker_out(struct sim *sim)
 {
 	return (struct broker_out){ .context = sim,
-		.open_lane = out_open_lane,
-		.close_lane = out_close_lane,
+		.open_mailbox = out_open_mailbox,
+		.close_mailbox = out_close_mailbox,
 		.push = out_push,
 		.control = out_control,
 		.tap = out_tap };
 }
 
-void lanes_free(struct sim *sim)
+void mailboxes_free(struct sim *sim)
 {
-	LIST_EACH_SAFE (hook, &sim->lanes)
-		lane_free(LIST_ENTRY(hook, struct lane, hook));
+	LIST_EACH_SAFE (hook, &sim->mailboxes)
+		mailbox_free(LIST_ENTRY(hook, struct mailbox, hook));
 }

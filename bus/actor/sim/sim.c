@@ -108,7 +108,7 @@ struct sim *sim_new(const struct service *const *services, int64_t start_us, uin
 	sim->settings.heartbeat_us = HEARTBEAT_US;
 	sim->settings.gateway_promise_us = HEARTBEATS_PROMISED * HEARTBEAT_US;
 	list_init(&sim->instances);
-	list_init(&sim->lanes);
+	list_init(&sim->mailboxes);
 	make_topology(sim, services);
 	if (store_open_memory(&broker_store_options, &sim->log_kept) < 0)
 		die("the store in memory does not open");
@@ -229,7 +229,7 @@ void sim_kill_broker(struct sim *sim)
 	assert(sim->broker);
 	broker_close(sim->broker);
 	sim->broker = NULL;
-	lanes_free(sim);
+	mailboxes_free(sim);
 	LIST_EACH (hook, &sim->instances) {
 		struct instance *instance = LIST_ENTRY(hook, struct instance, hook);
 
@@ -267,7 +267,7 @@ void sim_free(struct sim *sim)
 		instance_free(LIST_ENTRY(hook, struct instance, hook));
 	broker_close(sim->broker);
 	topology_free(&sim->topology);
-	lanes_free(sim);
+	mailboxes_free(sim);
 	store_close(sim->log_kept);
 	buffer_free(&sim->frame);
 	buffer_free(&sim->log);
@@ -454,7 +454,7 @@ static bool go_on(struct sim *sim, int64_t until_us)
 	return false;
 }
 
-enum said_result sim_say(struct sim *sim, const struct topic *topic, const struct publish_options *how,
+enum said_result sim_publish(struct sim *sim, const struct topic *topic, const struct publish_options *how,
 	const void *message, uint64_t *ret_seq)
 {
 	int64_t until_us = sim->clock.virtual_us + PATIENCE_US;

@@ -34,10 +34,10 @@ void sim_freeze(struct sim *sim, int64_t us);
 struct runtime *sim_runtime(struct sim *sim, const char *instance); /* NULL: not running */
 
 /* From outside, as a gateway would: waits (in virtual time) for the confirm. */
-enum said_result sim_say(struct sim *sim, const struct topic *topic, const struct publish_options *how,
+enum said_result sim_publish(struct sim *sim, const struct topic *topic, const struct publish_options *how,
 	const void *message, uint64_t *ret_seq);
 #define SIM_SAY(sim, topic, message, ...)                                                                              \
-	sim_say((sim), &topic_##topic, &(struct publish_options){ __VA_ARGS__ },                                       \
+	sim_publish((sim), &topic_##topic, &(struct publish_options){ __VA_ARGS__ },                                   \
 		(const topic_message_##topic *)(message), NULL)
 
 void sim_run_until(struct sim *sim, int64_t wall_us);

@@ -18,8 +18,8 @@ void pipe_init(struct pipe *pipe);
 bool pipe_take(struct pipe *pipe, struct buffer *ret); /* replaces the content of ret */
 void pipe_cut(struct pipe *pipe, size_t keep);         /* the newest are lost */
 
-/* A lane as the broker sees it. */
-struct lane {
+/* A mailbox as the broker sees it. */
+struct mailbox {
 	struct list hook;
 	uint64_t epoch;
 	struct instance *instance; /* who opened it; NULL: nobody yet */
@@ -42,7 +42,7 @@ struct instance {
 	int64_t wake_us;
 	bool paused;
 	struct pipe said, asked, told; /* frames and control to the broker, control from it */
-	struct lane *lane;
+	struct mailbox *mailbox;
 };
 
 struct sim {
@@ -53,7 +53,7 @@ struct sim {
 	struct store *log_kept;
 	struct broker *broker; /* NULL: killed */
 	int64_t broker_wake_us;
-	struct list instances, lanes;
+	struct list instances, mailboxes;
 	struct instance *outside;
 	uint64_t peers;
 	struct buffer frame; /* scratch */
@@ -66,7 +66,7 @@ struct link *memory_link_new(struct instance *instance);
 bool instance_has_heard(const struct instance *instance); /* something lies there for it */
 void instance_cut_off(struct instance *instance);         /* it is gone: what it had said last may be lost */
 struct broker_out sim_broker_out(struct sim *sim);
-void lanes_free(struct sim *sim);
+void mailboxes_free(struct sim *sim);
 
 bool sim_step(struct sim *sim); /* something that could be done now was done */
 bool sim_jump(

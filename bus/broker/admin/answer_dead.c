@@ -2,24 +2,24 @@
  * answer_dead.c: the dead letters, as the operator lists, redrives and drops them
  *
  * Promises:  looking changes nothing, and no question holds the broker up for long: a list comes in pages, many are redriven bit
- *            by bit (feed.c), and the operator's command drops many one after the other.
+ *            by bit (redrive.c), and the operator's command drops many one after the other.
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/admin/question.h"
-#include "bus/broker/queue/feed.h"
 #include "bus/broker/queue/queue.h"
+#include "bus/broker/queue/redrive.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LETTERS_USUAL = 100, LETTERS_MOST = 1000, LOOK_AT_MOST = 5000 };
+enum { DEAD_LETTERS_USUAL = 100, DEAD_LETTERS_MOST = 1000, LOOK_AT_MOST = 5000 };
 
 /* One dead letter, read. */
 struct obituary {
 	struct queue *queue;
 	uint64_t seq;
-	Trouble trouble;
+	Trouble retry;
 	Envelope envelope;
 	struct bytes payload;
 	struct buffer message;
@@ -36,32 +36,31 @@ DEFINE_CLEANUP(struct obituary *, obituary_free)
 static bool read_obituary(struct broker *broker, struct obituary *obituary)
 {
 	buffer_clear(&obituary->message);
-	return dead_read(broker, obituary->queue, obituary->seq, &obituary->trouble, &obituary->message) == 0 &&
+	return dead_read(broker, obituary->queue, obituary->seq, &obituary->retry, &obituary->message) == 0 &&
 		message_read(buffer_bytes(&obituary->message), &obituary->envelope, &obituary->payload) == 0 &&
-		!obituary->trouble.redriven;
+		!obituary->retry.redriven;
 }
 
-static json_t *describe_history(const Trouble *trouble)
+static json_t *describe_history(const Trouble *retry)
 {
 	json_t *array = json_array();
 
-	for (pb_size_t i = 0; i < trouble->history_count; i++)
+	for (pb_size_t i = 0; i < retry->history_count; i++)
 		json_array_append_new(array,
-			json_pack("{s:I,s:s,s:s}", "at_us", (json_int_t)trouble->history[i].at_us, "reason",
-				trouble->history[i].reason, "by", trouble->history[i].by));
+			json_pack("{s:I,s:s,s:s}", "at_us", (json_int_t)retry->history[i].at_us, "reason",
+				retry->history[i].reason, "by", retry->history[i].by));
 	return array;
 }
 
 static json_t *describe(const struct obituary *obituary)
 {
-	const Trouble *trouble = &obituary->trouble;
+	const Trouble *retry = &obituary->retry;
 
 	return json_pack("{s:s,s:I,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:b,s:o}", "queue", obituary->queue->peer->name,
 		"seq", (json_int_t)obituary->seq, "topic", obituary->envelope.topic, "shop", obituary->envelope.shop,
-		"key", obituary->envelope.key, "idem", obituary->envelope.idem, "time_us", (json_int_t)trouble->time_us,
-		"died_us", (json_int_t)trouble->died_us, "reason", trouble->reason, "failures",
-		(json_int_t)trouble->failures, "replayed", (int)trouble->replayed, "history",
-		describe_history(trouble));
+		"key", obituary->envelope.key, "idem", obituary->envelope.idem, "time_us", (json_int_t)retry->time_us,
+		"died_us", (json_int_t)retry->died_us, "reason", retry->reason, "failures", (json_int_t)retry->failures,
+		"replayed", (int)retry->replayed, "history", describe_history(retry));
 }
 
 void argument_filter(json_t *argument, Feed *ret)
@@ -121,7 +120,7 @@ static void list_page(struct broker *broker, struct listing *listing, struct byt
 		}
 		listing->looked++;
 		if (read_obituary(broker, obituary) &&
-			feed_wants_dead(&listing->filter, &obituary->envelope, &obituary->trouble))
+			redrive_wants_dead(&listing->filter, &obituary->envelope, &obituary->retry))
 			json_array_append_new(listing->array, describe(obituary));
 	}
 	store_cursor_free(cursor);
@@ -144,13 +143,13 @@ static void page_begins(const struct listing *listing, json_t *argument, struct 
 json_t *answer_dead_list(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	_cleanup_(buffer_free) struct buffer from = { 0 };
-	struct listing listing = { .limit = argument_number(argument, "limit", LETTERS_USUAL),
+	struct listing listing = { .limit = argument_number(argument, "limit", DEAD_LETTERS_USUAL),
 		.queue = argument_text(argument, "queue") };
 
 	if (listing.queue && !argument_queue(broker, argument, ret_error))
 		return NULL;
-	if (listing.limit == 0 || listing.limit > LETTERS_MOST)
-		listing.limit = LETTERS_MOST;
+	if (listing.limit == 0 || listing.limit > DEAD_LETTERS_MOST)
+		listing.limit = DEAD_LETTERS_MOST;
 	argument_filter(argument, &listing.filter);
 	page_begins(&listing, argument, &from);
 	listing.array = json_array();
@@ -159,7 +158,7 @@ json_t *answer_dead_list(struct broker *broker, json_t *argument, char ret_error
 }
 
 /* The letter that the argument names by queue and seq; NULL: there is none, ret_error says so. */
-static struct obituary *find_letter(struct broker *broker, json_t *argument, char ret_error[256])
+static struct obituary *find_item(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	_cleanup_(obituary_freep) struct obituary *obituary = memory_new(sizeof(*obituary));
 
@@ -181,7 +180,7 @@ static struct obituary *find_letter(struct broker *broker, json_t *argument, cha
 
 json_t *answer_dead_show(struct broker *broker, json_t *argument, char ret_error[256])
 {
-	_cleanup_(obituary_freep) struct obituary *obituary = find_letter(broker, argument, ret_error);
+	_cleanup_(obituary_freep) struct obituary *obituary = find_item(broker, argument, ret_error);
 	json_t *object;
 
 	if (!obituary)
@@ -199,7 +198,7 @@ static json_t *redrive_many(struct broker *broker, json_t *argument, char ret_er
 	argument_filter(argument, &what);
 	if (what.died_before_us == 0) /* what dies again meanwhile is not redriven for ever */
 		what.died_before_us = broker_wall_us(broker);
-	return queue ? begin_feed(broker, queue, &what, ret_error) : NULL;
+	return queue ? begin_redrive(broker, queue, &what, ret_error) : NULL;
 }
 
 json_t *answer_dead_redrive(struct broker *broker, json_t *argument, char ret_error[256])
@@ -208,7 +207,7 @@ json_t *answer_dead_redrive(struct broker *broker, json_t *argument, char ret_er
 
 	if (!json_object_get(argument, "seq") && json_is_true(json_object_get(argument, "all")))
 		return redrive_many(broker, argument, ret_error);
-	obituary = find_letter(broker, argument, ret_error);
+	obituary = find_item(broker, argument, ret_error);
 	if (!obituary)
 		return NULL;
 	return json_pack("{s:I}", "redriven", (json_int_t)dead_redrive(broker, obituary->queue, obituary->seq));
@@ -222,7 +221,7 @@ json_t *answer_dead_drop(struct broker *broker, json_t *argument, char ret_error
 		snprintf(ret_error, 256, "say why: {\"queue\":\"sender\",\"seq\":17,\"why\":\"...\"}");
 		return NULL;
 	}
-	obituary = find_letter(broker, argument, ret_error);
+	obituary = find_item(broker, argument, ret_error);
 	if (!obituary)
 		return NULL;
 	return json_pack("{s:I}", "dropped",

@@ -48,11 +48,11 @@ static json_t *describe_session(struct broker *broker, const struct session *ses
 static json_t *describe_queue(struct broker *broker, const struct queue *queue)
 {
 	json_t *object = json_object();
-	uint64_t letters = u64map_count(queue->by_seq);
+	uint64_t items = u64map_count(queue->by_seq);
 	bool paused = breaker_is_open(&queue->breaker);
 
 	json_object_set_new(object, "name", json_string(queue->peer->name));
-	json_object_set_new(object, "ready", number(letters - queue->leased_count - queue->delayed_count));
+	json_object_set_new(object, "ready", number(items - queue->leased_count - queue->delayed_count));
 	json_object_set_new(object, "leased", number(queue->leased_count));
 	json_object_set_new(object, "delayed", number(queue->delayed_count));
 	json_object_set_new(object, "dead", number(queue->dead_count));
@@ -60,7 +60,7 @@ static json_t *describe_queue(struct broker *broker, const struct queue *queue)
 	json_object_set_new(object, "failures", number(queue->failures));
 	json_object_set_new(object, "paused_us", json_integer(queue->breaker.since_us));
 	json_object_set_new(object, "tries", number(queue->breaker.probes));
-	json_object_set_new(object, "outage", json_string(paused ? queue->outage_reason : ""));
+	json_object_set_new(object, "outage", json_string(paused ? queue->pause_reason : ""));
 	json_object_set_new(object, "unread", number(log_head(broker->log) - queue->scanned));
 	return object;
 }
@@ -153,17 +153,17 @@ static json_t *describe_disk(const struct broker *broker)
 
 	if (!broker_is_short(broker, why))
 		why[0] = '\0';
-	return json_pack("{s:I,s:I,s:b,s:s}", "free_bytes", (json_int_t)broker->room.free_bytes, "headroom_bytes",
-		(json_int_t)broker->room.headroom_bytes, "short", broker->room.is_short, "why", why);
+	return json_pack("{s:I,s:I,s:b,s:s}", "free_bytes", (json_int_t)broker->disk_space.free_bytes, "headroom_bytes",
+		(json_int_t)broker->disk_space.headroom_bytes, "short", broker->disk_space.is_short, "why", why);
 }
 
 static json_t *describe_clock(const struct broker *broker)
 {
 	char why[256];
 
-	if (!clocks_say(broker, why))
+	if (!clocks_are_wrong(broker, why))
 		why[0] = '\0';
-	return json_pack("{s:I,s:s}", "jump_us", (json_int_t)broker->steady.jump_us, "why", why);
+	return json_pack("{s:I,s:s}", "jump_us", (json_int_t)broker->monotonic_wall.jump_us, "why", why);
 }
 
 static json_t *describe_connections(const struct broker *broker)
@@ -243,7 +243,7 @@ json_t *answer_resume(struct broker *broker, json_t *argument, char ret_error[25
 {
 	struct queue *queue = argument_queue(broker, argument, ret_error);
 
-	return queue ? json_pack("{s:b}", "resumed", outage_end(broker, queue)) : NULL;
+	return queue ? json_pack("{s:b}", "resumed", queue_pause_end(broker, queue)) : NULL;
 }
 
 json_t *answer_keys_reload(struct broker *broker, json_t *argument, char ret_error[256])

@@ -206,19 +206,19 @@ void erase_run(struct broker *broker)
 	erasing->phase = ERASE_SETTLING;
 	erase_rows_write(broker, erasing);
 	erasing->wait_commits = broker->commit->over + 1;
-	broker->stirred = true;
+	broker->needs_dispatch = true;
 }
 
 /* --- the queues are done with it --- */
 
-static void forget_trouble(struct broker *broker, struct queue *queue, uint64_t seq)
+static void forget_retry(struct broker *broker, struct queue *queue, uint64_t seq)
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
-	Trouble *trouble = map_remove(queue->troubles, map_number(&seq));
+	Trouble *retry = map_remove(queue->retries, map_number(&seq));
 
-	if (!trouble)
+	if (!retry)
 		return;
-	free(trouble);
+	free(retry);
 	queue_row_key(queue, 'x', seq, &key);
 	store_batch_delete(broker->batch, FAMILY_QUEUE, buffer_bytes(&key));
 }
@@ -226,17 +226,17 @@ static void forget_trouble(struct broker *broker, struct queue *queue, uint64_t 
 /* false: somebody is at work on it. */
 static bool settle_in(struct broker *broker, struct queue *queue, const struct logged *logged, bool *ret_changed)
 {
-	struct letter *letter = queue_find(queue, logged->seq);
+	struct queue_item *item = queue_find(queue, logged->seq);
 
-	if (letter && letter->state == LETTER_LEASED)
+	if (item && item->state == ITEM_LEASED)
 		return false;
-	if (letter) {
-		queue_settle(broker, queue, letter);
+	if (item) {
+		queue_settle(broker, queue, item);
 		*ret_changed = true;
 	} else if (logged->topic >= 0 && topic_set_has(&queue->peer->hears, logged->topic) &&
 		logged->seq >= queue->since_topic[logged->topic] && !ack_bitmap_has(queue, logged->seq)) {
 		ack_bitmap_set(queue, logged->seq); /* its window has not come there yet */
-		forget_trouble(broker, queue, logged->seq);
+		forget_retry(broker, queue, logged->seq);
 		*ret_changed = true;
 	}
 	if (dead_erase(broker, queue, logged->seq))
@@ -441,14 +441,14 @@ static void end_sessions(struct broker *broker, const struct erasing *erasing)
 
 static void tick_telling(struct broker *broker, struct erasing *erasing)
 {
-	uint64_t boundary = retain_say_again(broker);
+	uint64_t boundary = retain_publish_again(broker);
 
 	for (TOPIC_SET_EACH(i, &erasing->topics))
 		erase_rows_bound(broker, i, boundary);
 	end_sessions(broker, erasing); /* now: else they would be shown the boundary, and stand behind it */
 	erasing->wait_commits = broker->commit->over + 1;
 	erasing->phase = ERASE_PURGING;
-	broker->stirred = true;
+	broker->needs_dispatch = true;
 }
 
 /* --- the files --- */
@@ -474,7 +474,7 @@ static void tick_purging(struct broker *broker, struct erasing *erasing)
 	erase_rows_delete(broker, erasing);
 	erasing->wait_commits = broker->commit->over + 1;
 	erasing->phase = ERASE_DONE;
-	broker->stirred = true;
+	broker->needs_dispatch = true;
 }
 
 /* Between commits. */
@@ -503,5 +503,5 @@ void erase_tick(struct broker *broker)
 		break;
 	}
 	if (!erasing->eraser && erasing->again_boot_us <= broker_boot_us(broker))
-		broker->stirred = true;
+		broker->needs_dispatch = true;
 }

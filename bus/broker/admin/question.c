@@ -4,7 +4,7 @@
  * Promises:  only a peer whose declaration says operator = yes is answered. What a question changed is on the disk before its
  *            answer leaves. A long answer comes in chunks.
  * Fails by:  an answer with ok = false and the reason in words.
- * Read next: answer_status.c, answer_read.c, answer_dead.c, answer_feed.c, answer_erase.c
+ * Read next: answer_status.c, answer_read.c, answer_dead.c, answer_redrive.c, answer_erase.c
  */
 #include "bus/broker/admin/question.h"
 #include "bus/base/cleanup.h"
@@ -29,9 +29,9 @@ static const struct verb {
 	{ "dead.show", answer_dead_show, RIGHT_ASK | RIGHT_CLEAR, false },
 	{ "dead.redrive", answer_dead_redrive, RIGHT_OPERATE, false },
 	{ "dead.drop", answer_dead_drop, RIGHT_OPERATE, false },
-	{ "feed", answer_feed, RIGHT_ASK, false },
-	{ "feed.cancel", answer_feed_cancel, RIGHT_OPERATE, false },
-	{ "feed.resume", answer_feed_resume, RIGHT_OPERATE, false },
+	{ "feed", answer_redrive, RIGHT_ASK, false },
+	{ "feed.cancel", answer_redrive_cancel, RIGHT_OPERATE, false },
+	{ "feed.resume", answer_redrive_resume, RIGHT_OPERATE, false },
 	{ "replay", answer_replay, RIGHT_OPERATE, false },
 	{ "replay.count", answer_replay_count, RIGHT_ASK, false },
 	{ "gateway.strike", answer_strike, RIGHT_OPERATE, false },

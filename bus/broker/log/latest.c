@@ -7,7 +7,7 @@
  *            with the next commit of others, which costs no sync. Synced like every commit of this store: a record that is begun
  *            before the one before it is on the disk could not be told from corruption after a power cut. A tombstone is a row too: it keeps an older version from coming back, until the log says that it is forgotten (retain.c).
  *            What stands never goes.
- * Read next: newcomer.c (who reads them)
+ * Read next: backfill.c (who reads them)
  */
 #include "bus/broker/log/latest.h"
 #include "bus/base/cleanup.h"
@@ -138,7 +138,7 @@ bool latest_parse(struct bytes row, char said_by[32], struct logged *ret)
 	return true;
 }
 
-/* Ended, and the log has said so long ago that it counts no more. The same as what a service makes of it (bus/actor/runtime/forget.c). */
+/* Ended, and the log has said so long ago that it counts no more. The same as what a service makes of it (bus/actor/runtime/retention.c). */
 static bool is_forgotten(const struct broker *broker, struct bytes row)
 {
 	const Forgotten *forgotten = &broker->latest->forgotten;

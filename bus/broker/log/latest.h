@@ -29,16 +29,16 @@ void latest_sweep(struct broker *broker);                                   /* d
 void latest_key(const char *group, const Envelope *envelope, struct buffer *ret);
 bool latest_parse(struct bytes row, char said_by[32], struct logged *ret); /* borrows; false: it does not add up */
 
-/* newcomer.c: the rows that stood when it came, in order of their numbers. NULL: the peer remembers nothing compacted. */
-struct newcomer;
-struct newcomer *newcomer_new(struct broker *broker, int peer);
-void newcomer_free(struct newcomer *newcomer);
+/* backfill.c: the rows that stood when it came, in order of their numbers. NULL: the peer remembers nothing compacted. */
+struct backfill;
+struct backfill *backfill_new(struct broker *broker, int peer);
+void backfill_free(struct backfill *backfill);
 /*
  * The next row at or after `from`, no less than in the call before. -ENOENT: no more; -EAGAIN: not found yet, ask again in the next
  * pass; other errors of the store.
  */
-int newcomer_next(struct broker *broker, struct newcomer *newcomer, uint64_t from, struct logged *ret);
+int backfill_next(struct broker *broker, struct backfill *backfill, uint64_t from, struct logged *ret);
 /* Where `latest` stood: up to there the log's compacted topics are skipped. */
-uint64_t newcomer_limit(const struct newcomer *newcomer);
+uint64_t backfill_limit(const struct backfill *backfill);
 
 #endif

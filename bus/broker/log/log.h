@@ -61,7 +61,7 @@ uint64_t log_ends_from(const struct log *log);
 int log_topic(const struct log *log, uint16_t id);       /* in the topology; negative: it is not there any more */
 uint16_t log_topic_id(const struct log *log, int topic); /* as stored; stable for ever */
 
-/* lineage.c: has the log lost what a peer learnt in that opening of it (0: not known)? ret_why: in words. */
+/* log_identity.c: has the log lost what a peer learnt in that opening of it (0: not known)? ret_why: in words. */
 bool log_forgot(struct log *log, uint64_t remembered, uint64_t opening, char ret_why[256]);
 void log_mark_forgotten(struct log *log, const char *why); /* at once, synced: no later opening believes it */
 /* Of a log that nobody has open: peers who know the old identity will refuse it. -ENOENT: there is no log in this store. */

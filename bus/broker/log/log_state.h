@@ -1,5 +1,5 @@
 /*
- * log_state.h: the log's own memory, shared by log.c, drop.c, lineage.c and recover.c
+ * log_state.h: the log's own memory, shared by log.c, drop.c, log_identity.c and recover.c
  */
 #ifndef BROKER_LOG_LOG_STATE_H
 #define BROKER_LOG_LOG_STATE_H
@@ -44,10 +44,10 @@ struct log {
 
 /* Reads the names this log has seen and writes those it has not. */
 int topic_ids_open(struct log *log, struct store_batch *batch);
-/* lineage.c: the log's identity; -EUCLEAN: none, or a peer once proved that it lacks messages (then `why` says so). */
-int lineage_read(struct log *log, char why[512]);
-void lineage_open(struct log *log); /* once more */
-void lineage_write(const struct log *log, struct store_batch *batch);
+/* log_identity.c: the log's identity; -EUCLEAN: none, or a peer once proved that it lacks messages (then `why` says so). */
+int log_identity_read(struct log *log, char why[512]);
+void log_identity_open(struct log *log); /* once more */
+void log_identity_write(const struct log *log, struct store_batch *batch);
 /* log.c: the block that holds seq, without its frames. */
 int log_find_block(struct log *log, uint64_t seq, struct block **ret);
 /* One message of a block. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 /*
- * 1: the first. 2: each opening is written down (lineage.c). 3: frames of a class may have been dropped (drop.c). 4: a key says
+ * 1: the first. 2: each opening is written down (log_identity.c). 3: frames of a class may have been dropped (drop.c). 4: a key says
  * whether it is a claim's (idem.c). 5: the log says what it has forgotten, and tombstones end every row that is at its end
  * (retain.c); of older messages that is not known. 6: a message may be erased (erase.c). An older log becomes one of this format by
  * being opened; tests/fixtures holds one of each but the first and the last.
@@ -78,7 +78,7 @@ static int read_meta(struct log *log, char why[512])
 			buffer_text(&format), CARTBUS_VERSION, FORMAT);
 		return -EUCLEAN;
 	}
-	r = lineage_read(log, why);
+	r = log_identity_read(log, why);
 	if (r == -ENOENT || (r == -EUCLEAN && why[0] == '\0'))
 		return unclean(why, "its identity is missing", 0);
 	if (r < 0)
@@ -165,9 +165,9 @@ int log_recover(struct log *log, char why[512])
 			"them apart: declare no new topics in topology.conf",
 			TOPIC_ID_NONE);
 	if (r == 0) {
-		lineage_open(log);
+		log_identity_open(log);
 		store_batch_put(batch, FAMILY_META, bytes_of("format"), bytes_of(FORMAT));
-		lineage_write(log, batch);
+		log_identity_write(log, batch);
 		put_meta_number(batch, "head", log->head);
 		put_meta_number(batch, "boots", log->boots);
 		put_meta_number(batch, ENDS_FROM, log->ends_from);

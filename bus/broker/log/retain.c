@@ -8,7 +8,7 @@
  *            same place in the log, whether it was there all the time or comes when it is dropped. Rows of `latest` that were ended
  *            leave by the age of the facts; what stands stays, however old.
  *            Nothing is dropped while the clock is not believed (clocks.c).
- * Read next: drop.c (how), latest.c, bus/actor/runtime/forget.c (the other side), bus/base/retention.h (the numbers)
+ * Read next: drop.c (how), latest.c, bus/actor/runtime/retention.c (the other side), bus/base/retention.h (the numbers)
  */
 #include "bus/broker/log/retain.h"
 #include "bus/base/cleanup.h"
@@ -150,7 +150,7 @@ static int read_said(struct broker *broker)
 	return 0;
 }
 
-static void say(struct broker *broker)
+static void publish_forgotten(struct broker *broker)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
 	Envelope envelope = { .said_us = broker_wall_us(broker) };
@@ -167,11 +167,11 @@ static void say(struct broker *broker)
 	write_said(broker);
 }
 
-uint64_t retain_say_again(struct broker *broker)
+uint64_t retain_publish_again(struct broker *broker)
 {
 	uint64_t said = broker->retention->said, number;
 
-	say(broker);
+	publish_forgotten(broker);
 	number = broker->retention->said;
 	broker->retention->said = said;
 	return number;
@@ -189,7 +189,7 @@ static bool say_forgotten(struct broker *broker)
 			now.rows_before == broker->retention->forgotten.rows_before))
 		return false;
 	broker->retention->forgotten = now;
-	say(broker);
+	publish_forgotten(broker);
 	return true;
 }
 

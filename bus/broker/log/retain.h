@@ -9,6 +9,6 @@ void retain_close(struct broker *broker);
 void retain(struct broker *broker);
 bool retain_is_too_old(const struct broker *broker, int peer, uint64_t cursor);
 /* Repeats the last message about what is forgotten; returns its number. */
-uint64_t retain_say_again(struct broker *broker);
+uint64_t retain_publish_again(struct broker *broker);
 
 #endif

@@ -2,7 +2,7 @@
  * sidelog.h: the side log: what must outlive the log is written a second time, to a small file of its own
  *
  * Of the topics that topology.conf marks `sidelog = yes` (what forbids a mail) each message is in the file, and synced, before it is
- * confirmed. It is what a restore learns from when the log is gone. Read next: bus/wire/sidelog_file.h, services/cartbus/backup/recall_sidelog.c
+ * confirmed. It is what a restore learns from when the log is gone. Read next: bus/wire/sidelog_file.h, services/cartbus/backup/recover_sends_sidelog.c
  */
 #ifndef BROKER_LOG_SIDELOG_H
 #define BROKER_LOG_SIDELOG_H

@@ -31,38 +31,38 @@ void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct
 /* Nearly always the one that was looked for last. */
 static struct ack_bitmap *find(struct queue *queue, uint64_t row)
 {
-	struct ack_bitmap *acks = queue->ack_bitmap_last;
+	struct ack_bitmap *ack_bitmaps = queue->ack_bitmap_last;
 
-	if (!acks || acks->row != row)
-		acks = map_get(queue->acks, map_number(&row));
-	if (acks)
-		queue->ack_bitmap_last = acks;
-	return acks;
+	if (!ack_bitmaps || ack_bitmaps->row != row)
+		ack_bitmaps = map_get(queue->ack_bitmaps, map_number(&row));
+	if (ack_bitmaps)
+		queue->ack_bitmap_last = ack_bitmaps;
+	return ack_bitmaps;
 }
 
 bool ack_bitmap_has(struct queue *queue, uint64_t seq)
 {
 	uint64_t row = seq / ACKS_PER_ROW, bit = seq % ACKS_PER_ROW;
-	const struct ack_bitmap *acks;
+	const struct ack_bitmap *ack_bitmaps;
 
 	if (seq <= queue->floor)
 		return true;
-	acks = find(queue, row);
-	return acks && (acks->bits[bit / 8] >> (bit % 8) & 1);
+	ack_bitmaps = find(queue, row);
+	return ack_bitmaps && (ack_bitmaps->bits[bit / 8] >> (bit % 8) & 1);
 }
 
 void ack_bitmap_set(struct queue *queue, uint64_t seq)
 {
 	uint64_t row = seq / ACKS_PER_ROW, bit = seq % ACKS_PER_ROW;
-	struct ack_bitmap *acks = find(queue, row);
+	struct ack_bitmap *ack_bitmaps = find(queue, row);
 
-	if (!acks) {
-		acks = memory_new(sizeof(*acks));
-		acks->row = row;
-		map_put(queue->acks, map_number(&row), acks);
+	if (!ack_bitmaps) {
+		ack_bitmaps = memory_new(sizeof(*ack_bitmaps));
+		ack_bitmaps->row = row;
+		map_put(queue->ack_bitmaps, map_number(&row), ack_bitmaps);
 	}
-	acks->bits[bit / 8] |= (uint8_t)(1 << (bit % 8));
-	acks->dirty = true;
+	ack_bitmaps->bits[bit / 8] |= (uint8_t)(1 << (bit % 8));
+	ack_bitmaps->dirty = true;
 }
 
 static int read_floor(struct broker *broker, struct queue *queue, struct buffer *key)
@@ -91,7 +91,7 @@ static int read_rows(struct broker *broker, struct queue *queue, struct buffer *
 	prefix = key->len - 8;
 	for (more = store_cursor_seek(cursor, buffer_bytes(key)); more; more = store_cursor_next(cursor)) {
 		struct bytes found = store_cursor_key(cursor), value = store_cursor_value(cursor);
-		struct ack_bitmap *acks;
+		struct ack_bitmap *ack_bitmaps;
 
 		if (found.len != key->len || memcmp(found.data, key->data, prefix) != 0)
 			break;
@@ -99,10 +99,10 @@ static int read_rows(struct broker *broker, struct queue *queue, struct buffer *
 			r = -EUCLEAN;
 			break;
 		}
-		acks = memory_new(sizeof(*acks));
-		acks->row = get_be64((const uint8_t *)found.data + prefix);
-		memcpy(acks->bits, value.data, ACKS_BYTES);
-		map_put(queue->acks, map_number(&acks->row), acks);
+		ack_bitmaps = memory_new(sizeof(*ack_bitmaps));
+		ack_bitmaps->row = get_be64((const uint8_t *)found.data + prefix);
+		memcpy(ack_bitmaps->bits, value.data, ACKS_BYTES);
+		map_put(queue->ack_bitmaps, map_number(&ack_bitmaps->row), ack_bitmaps);
 	}
 	if (r == 0)
 		r = store_cursor_status(cursor);
@@ -166,15 +166,15 @@ struct writing {
 	bool changed;
 };
 
-static bool reaches_above(const struct ack_bitmap *acks, uint64_t floor)
+static bool reaches_above(const struct ack_bitmap *ack_bitmaps, uint64_t floor)
 {
-	uint64_t first = acks->row * ACKS_PER_ROW, at = floor < first ? 0 : floor + 1 - first;
+	uint64_t first = ack_bitmaps->row * ACKS_PER_ROW, at = floor < first ? 0 : floor + 1 - first;
 
 	for (; at < ACKS_PER_ROW && at % 8 != 0; at++)
-		if (acks->bits[at / 8] >> (at % 8) & 1)
+		if (ack_bitmaps->bits[at / 8] >> (at % 8) & 1)
 			return true;
 	for (size_t byte = at / 8; byte < ACKS_BYTES; byte++)
-		if (acks->bits[byte] != 0)
+		if (ack_bitmaps->bits[byte] != 0)
 			return true;
 	return false;
 }
@@ -182,25 +182,25 @@ static bool reaches_above(const struct ack_bitmap *acks, uint64_t floor)
 static void write_row(struct bytes number, void *value, void *context)
 {
 	struct writing *writing = context;
-	struct ack_bitmap *acks = value;
-	bool below = (acks->row + 1) * ACKS_PER_ROW <= writing->queue->floor;
+	struct ack_bitmap *ack_bitmaps = value;
+	bool below = (ack_bitmaps->row + 1) * ACKS_PER_ROW <= writing->queue->floor;
 
 	(void)number;
-	if (!below && !acks->dirty)
+	if (!below && !ack_bitmaps->dirty)
 		return;
-	queue_row_key(writing->queue, 'a', acks->row, &writing->key);
+	queue_row_key(writing->queue, 'a', ack_bitmaps->row, &writing->key);
 	if (below) {
-		uint64_t row = acks->row;
+		uint64_t row = ack_bitmaps->row;
 
 		store_batch_delete(writing->broker->batch, FAMILY_QUEUE, buffer_bytes(&writing->key));
 		writing->queue->ack_bitmap_last = NULL;
-		free(map_remove(writing->queue->acks, map_number(&row)));
+		free(map_remove(writing->queue->ack_bitmaps, map_number(&row)));
 		return;
 	}
-	if (reaches_above(acks, writing->queue->floor))
+	if (reaches_above(ack_bitmaps, writing->queue->floor))
 		store_batch_put(writing->broker->batch, FAMILY_QUEUE, buffer_bytes(&writing->key),
-			BYTES(acks->bits, sizeof(acks->bits)));
-	acks->dirty = false;
+			BYTES(ack_bitmaps->bits, sizeof(ack_bitmaps->bits)));
+	ack_bitmaps->dirty = false;
 	writing->changed = true;
 }
 
@@ -208,7 +208,7 @@ void ack_bitmap_write(struct broker *broker, struct queue *queue)
 {
 	struct writing writing = { .broker = broker, .queue = queue };
 
-	map_each(queue->acks, write_row, &writing);
+	map_each(queue->ack_bitmaps, write_row, &writing);
 	if (queue->floor != queue->floor_written &&
 		(writing.changed || queue->floor / ACKS_PER_ROW != queue->floor_written / ACKS_PER_ROW)) {
 		queue_row_key(queue, 'f', 0, &writing.key);
@@ -227,6 +227,6 @@ static void free_row(struct bytes number, void *value, void *context)
 
 void ack_bitmap_free(struct queue *queue)
 {
-	map_each(queue->acks, free_row, NULL);
-	map_free(queue->acks);
+	map_each(queue->ack_bitmaps, free_row, NULL);
+	map_free(queue->ack_bitmaps);
 }

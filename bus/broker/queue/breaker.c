@@ -1,5 +1,5 @@
 /*
- * breaker.c: when a queue is paused, when it is tried, and what becomes of its letters meanwhile
+ * breaker.c: when a queue is paused, when it is tried, and what becomes of its items meanwhile
  *
  * Promises:  messages of one key never pause a queue; what was in flight when it was paused says nothing, unless it went well.
  * Read next: breaker.h
@@ -43,7 +43,7 @@ void breaker_failed(struct breaker *breaker, uint64_t key_hash, int64_t boot_us,
 	}
 	if (!is_known(breaker, key_hash))
 		breaker->keys[breaker->count++] = key_hash;
-	if (breaker->count == OUTAGE_KEYS)
+	if (breaker->count == PAUSE_KEYS)
 		breaker_resume(breaker, wall_us, boot_us);
 }
 
@@ -83,7 +83,7 @@ static void write_row(struct broker *broker, const struct queue *queue)
 		store_batch_delete(broker->batch, FAMILY_QUEUE, buffer_bytes(&key));
 }
 
-int outage_open(struct broker *broker, struct queue *queue)
+int queue_pause_open(struct broker *broker, struct queue *queue)
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	_cleanup_(buffer_free) struct buffer since = { 0 };
@@ -96,19 +96,19 @@ int outage_open(struct broker *broker, struct queue *queue)
 	return r == -ENOENT ? 0 : r;
 }
 
-bool outage_failed(struct broker *broker, struct queue *queue, const struct letter *letter, const char *reason)
+bool queue_pause_failed(struct broker *broker, struct queue *queue, const struct queue_item *item, const char *reason)
 {
 	bool was_open = breaker_is_open(&queue->breaker);
 
-	breaker_failed(&queue->breaker, letter->key_hash, broker_boot_us(broker), broker_wall_us(broker));
+	breaker_failed(&queue->breaker, item->key_hash, broker_boot_us(broker), broker_wall_us(broker));
 	if (breaker_is_open(&queue->breaker))
-		TEXT_COPY(queue->outage_reason, reason);
+		TEXT_COPY(queue->pause_reason, reason);
 	if (breaker_is_open(&queue->breaker) && !was_open)
 		write_row(broker, queue);
 	return breaker_is_open(&queue->breaker);
 }
 
-void outage_worked(struct broker *broker, struct queue *queue)
+void queue_pause_worked(struct broker *broker, struct queue *queue)
 {
 	bool was_open = breaker_is_open(&queue->breaker);
 
@@ -116,14 +116,14 @@ void outage_worked(struct broker *broker, struct queue *queue)
 	if (!was_open)
 		return;
 	write_row(broker, queue);
-	broker->stirred = true;
+	broker->needs_dispatch = true;
 }
 
-bool outage_end(struct broker *broker, struct queue *queue)
+bool queue_pause_end(struct broker *broker, struct queue *queue)
 {
 	bool was_open = breaker_is_open(&queue->breaker);
 
 	if (was_open)
-		outage_worked(broker, queue);
+		queue_pause_worked(broker, queue);
 	return was_open;
 }

@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 /* So many different keys in a row. A false alarm costs a second; an outage that is not seen costs so many dead letters less one. */
-enum { OUTAGE_KEYS = 5 };
+enum { PAUSE_KEYS = 5 };
 
 struct breaker {
-	uint64_t keys[OUTAGE_KEYS]; /* different ones that failed since anything went well */
+	uint64_t keys[PAUSE_KEYS]; /* different ones that failed since anything went well */
 	uint32_t count;
 	int64_t since_us;      /* log time since when the queue is paused; 0: it is not */
 	int64_t probe_boot_us; /* the next try, not before this */
@@ -37,7 +37,7 @@ static inline bool breaker_is_open(const struct breaker *breaker)
 
 /* How long after the last try the next one comes. */
 int64_t breaker_interval_us(const struct breaker *breaker);
-/* May one be tried now? `leased`: of the queue, letters that are with somebody. */
+/* May one be tried now? `leased`: of the queue, items that are with somebody. */
 bool breaker_may_try(const struct breaker *breaker, uint64_t leased, int64_t boot_us);
 
 #endif

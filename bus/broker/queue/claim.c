@@ -251,7 +251,7 @@ void claims_retry(struct broker *broker)
 void claims_stir(struct broker *broker)
 {
 	if (claims_parked(broker) > 0 && gateways_drained(broker))
-		broker->stirred = true;
+		broker->needs_dispatch = true;
 }
 
 /* A claim that its owner did not live to see numbered is released. */
@@ -292,7 +292,7 @@ void claims_release(struct broker *broker)
 
 		if (session) {
 			session->wants_progress = true;
-			answer_say(broker, session, answer);
+			answer_send(broker, session, answer);
 		}
 		answer_free(answer);
 	}

@@ -4,7 +4,7 @@
  * Owns:      family dead: (queue, number) -> what went wrong, and a copy of the message: the log may drop the original.
  * Promises:  dead-lettering frees the key, is itself a message (topic dead.letter), and loses nothing, and so is giving a letter
  *            up; a redriven letter stays here until it has ended well. So does a replayed one, which comes here from the log.
- * Read next: feed.c (many at once)
+ * Read next: redrive.c (many at once)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
@@ -28,22 +28,22 @@ void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret)
 }
 
 static void write_row(
-	struct broker *broker, struct queue *queue, uint64_t seq, const Trouble *trouble, struct bytes message)
+	struct broker *broker, struct queue *queue, uint64_t seq, const Trouble *retry, struct bytes message)
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	_cleanup_(buffer_free) struct buffer encoded = { 0 };
 	_cleanup_(buffer_free) struct buffer value = { 0 };
 
 	dead_key(queue, seq, &key);
-	trouble_encode(trouble, &encoded);
+	retry_encode(retry, &encoded);
 	buffer_add_u32(&value, (uint32_t)encoded.len);
 	buffer_add(&value, encoded.data, encoded.len);
 	buffer_add(&value, message.data, message.len);
 	store_batch_put(broker->batch, FAMILY_DEAD, buffer_bytes(&key), buffer_bytes(&value));
 }
 
-int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
-	struct buffer *ret_message)
+int dead_read(
+	struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_retry, struct buffer *ret_message)
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	_cleanup_(buffer_free) struct buffer value = { 0 };
@@ -57,18 +57,18 @@ int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Tr
 	if (r < 0)
 		return r;
 	len = value.len >= 4 ? get_u32(value.data) : SIZE_MAX;
-	if (len > value.len - 4 || !trouble_decode(BYTES(value.data + 4, len), ret_trouble))
+	if (len > value.len - 4 || !retry_decode(BYTES(value.data + 4, len), ret_retry))
 		return -EUCLEAN;
 	buffer_add(ret_message, value.data + 4 + len, value.len - 4 - len);
 	return 0;
 }
 
 /* dropped: why it was given up; "": it has just died */
-static void say_dead_letter(struct broker *broker, const struct queue *queue, uint64_t seq, const Trouble *trouble,
+static void say_dead_letter(struct broker *broker, const struct queue *queue, uint64_t seq, const Trouble *retry,
 	const Envelope *of, const char *dropped)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
-	DeadLetter fact = { .seq = seq, .failures = trouble->failures, .died_us = trouble->died_us };
+	DeadLetter fact = { .seq = seq, .failures = retry->failures, .died_us = retry->died_us };
 	Envelope envelope = { .cause = seq, .said_us = broker_wall_us(broker) };
 	uint8_t payload[DeadLetter_size];
 	pb_ostream_t stream = pb_ostream_from_buffer(payload, sizeof(payload));
@@ -77,7 +77,7 @@ static void say_dead_letter(struct broker *broker, const struct queue *queue, ui
 		return; /* a dead letter about a dead letter tells nobody anything new */
 	TEXT_COPY(fact.queue, queue->peer->name);
 	TEXT_COPY(fact.topic, of->topic);
-	TEXT_COPY(fact.reason, trouble->reason);
+	TEXT_COPY(fact.reason, retry->reason);
 	TEXT_COPY(fact.dropped, dropped);
 	TEXT_COPY(envelope.topic, TOPIC);
 	TEXT_COPY(envelope.shop, of->shop);
@@ -91,31 +91,31 @@ static void say_dead_letter(struct broker *broker, const struct queue *queue, ui
 
 /* The message, wherever it lies: a redriven one in its old row. */
 static int read_original(
-	struct broker *broker, struct queue *queue, struct letter *letter, Trouble *trouble, struct buffer *ret_message)
+	struct broker *broker, struct queue *queue, struct queue_item *item, Trouble *retry, struct buffer *ret_message)
 {
 	struct logged logged;
 	int r;
 
-	if (letter->redriven) {
+	if (item->redriven) {
 		Trouble *before = memory_new(sizeof(*before));
 
-		r = dead_read(broker, queue, letter->seq, before, ret_message);
-		trouble->time_us = before->time_us;
-		TEXT_COPY(trouble->said_by, before->said_by);
+		r = dead_read(broker, queue, item->seq, before, ret_message);
+		retry->time_us = before->time_us;
+		TEXT_COPY(retry->said_by, before->said_by);
 		free(before);
 		return r;
 	}
-	r = log_read(broker->log, letter->seq, &logged);
+	r = log_read(broker->log, item->seq, &logged);
 	if (r < 0)
 		return r;
-	trouble->time_us = logged.time_us;
-	TEXT_COPY(trouble->said_by, logged.said_by);
+	retry->time_us = logged.time_us;
+	TEXT_COPY(retry->said_by, logged.said_by);
 	buffer_add(ret_message, logged.message.data, logged.message.len);
 	return 0;
 }
 
 /* One line in the journal for each dead letter. A flood of them pauses the queue; `dlq list` has all of them. */
-static void tell(struct broker *broker, const struct queue *queue, uint64_t seq, const Envelope *of,
+static void log_dead(struct broker *broker, const struct queue *queue, uint64_t seq, const Envelope *of,
 	struct bytes payload, const char *reason)
 {
 	int topic = topology_topic(&broker->topology, of->topic);
@@ -138,33 +138,34 @@ static void tell(struct broker *broker, const struct queue *queue, uint64_t seq,
 		of->shop, (unsigned long long)seq, words);
 }
 
-void dead_letter(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by)
+void dead_letter(
+	struct broker *broker, struct queue *queue, struct queue_item *item, const char *reason, const char *by)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
-	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
+	_cleanup_free_ Trouble *retry = memory_new(sizeof(*retry));
 	Envelope envelope;
 	struct bytes payload;
 	int r;
 
-	if (letter->trouble)
-		*trouble = *letter->trouble;
-	trouble->due_us = 0;
-	trouble->redriven = false;
-	trouble->died_us = broker_wall_us(broker);
-	snprintf(trouble->reason, sizeof(trouble->reason), "%s (%s)", reason[0] ? reason : "no reason given", by);
-	r = read_original(broker, queue, letter, trouble, &message);
+	if (item->retry)
+		*retry = *item->retry;
+	retry->due_us = 0;
+	retry->redriven = false;
+	retry->died_us = broker_wall_us(broker);
+	snprintf(retry->reason, sizeof(retry->reason), "%s (%s)", reason[0] ? reason : "no reason given", by);
+	r = read_original(broker, queue, item, retry, &message);
 	if (r < 0) {
 		broker->broken = r;
 		return;
 	}
-	write_row(broker, queue, letter->seq, trouble, buffer_bytes(&message));
+	write_row(broker, queue, item->seq, retry, buffer_bytes(&message));
 	queue->dead_count++;
 	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0) {
-		say_dead_letter(broker, queue, letter->seq, trouble, &envelope, "");
-		tell(broker, queue, letter->seq, &envelope, payload, trouble->reason);
+		say_dead_letter(broker, queue, item->seq, retry, &envelope, "");
+		log_dead(broker, queue, item->seq, &envelope, payload, retry->reason);
 	}
-	letter->died = true;
-	queue_settle(broker, queue, letter);
+	item->died = true;
+	queue_settle(broker, queue, item);
 }
 
 void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq)
@@ -176,10 +177,10 @@ void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq)
 }
 
 /* What is not there is the asker's mistake; what cannot be read ends the process. */
-static bool find_dead(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
-	struct buffer *ret_message)
+static bool find_dead(
+	struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_retry, struct buffer *ret_message)
 {
-	int r = dead_read(broker, queue, seq, ret_trouble, ret_message);
+	int r = dead_read(broker, queue, seq, ret_retry, ret_message);
 
 	if (r < 0 && r != -ENOENT)
 		broker->broken = r;
@@ -189,54 +190,54 @@ static bool find_dead(struct broker *broker, const struct queue *queue, uint64_t
 bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
-	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
+	_cleanup_free_ Trouble *retry = memory_new(sizeof(*retry));
 	Envelope envelope;
 	struct bytes payload;
-	struct letter *letter;
+	struct queue_item *item;
 
-	if (queue_find(queue, seq) || !find_dead(broker, queue, seq, trouble, &message) || trouble->redriven)
+	if (queue_find(queue, seq) || !find_dead(broker, queue, seq, retry, &message) || retry->redriven)
 		return false;
 	if (message_read(buffer_bytes(&message), &envelope, &payload) < 0)
 		return false;
-	trouble->redriven = true;
-	trouble->failures = 0;
-	write_row(broker, queue, seq, trouble, buffer_bytes(&message));
+	retry->redriven = true;
+	retry->failures = 0;
+	write_row(broker, queue, seq, retry, buffer_bytes(&message));
 	queue->dead_count--;
-	letter = queue_add(queue, seq, key_hash(&envelope), topology_topic(&broker->topology, envelope.topic), true);
-	letter->trouble = TAKE(trouble);
-	broker->stirred = true;
+	item = queue_add(queue, seq, key_hash(&envelope), topology_topic(&broker->topology, envelope.topic), true);
+	item->retry = TAKE(retry);
+	broker->needs_dispatch = true;
 	return true;
 }
 
 bool dead_replay(struct broker *broker, struct queue *queue, const struct logged *logged)
 {
 	_cleanup_(buffer_free) struct buffer before = { 0 };
-	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
-	struct letter *letter;
+	_cleanup_free_ Trouble *retry = memory_new(sizeof(*retry));
+	struct queue_item *item;
 
 	if (queue_find(queue, logged->seq) || !ack_bitmap_has(queue, logged->seq) ||
-		dead_read(broker, queue, logged->seq, trouble, &before) != -ENOENT)
+		dead_read(broker, queue, logged->seq, retry, &before) != -ENOENT)
 		return false;
-	*trouble = (Trouble){ .time_us = logged->time_us, .redriven = true, .replayed = true };
-	TEXT_COPY(trouble->said_by, logged->said_by);
-	write_row(broker, queue, logged->seq, trouble, logged->message);
-	letter = queue_add(queue, logged->seq, logged->key_hash, logged->topic, true);
-	letter->trouble = TAKE(trouble);
-	broker->stirred = true;
+	*retry = (Trouble){ .time_us = logged->time_us, .redriven = true, .replayed = true };
+	TEXT_COPY(retry->said_by, logged->said_by);
+	write_row(broker, queue, logged->seq, retry, logged->message);
+	item = queue_add(queue, logged->seq, logged->key_hash, logged->topic, true);
+	item->retry = TAKE(retry);
+	broker->needs_dispatch = true;
 	return true;
 }
 
 bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const char *why)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
-	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
+	_cleanup_free_ Trouble *retry = memory_new(sizeof(*retry));
 	Envelope envelope;
 	struct bytes payload;
 
-	if (queue_find(queue, seq) || !find_dead(broker, queue, seq, trouble, &message))
+	if (queue_find(queue, seq) || !find_dead(broker, queue, seq, retry, &message))
 		return false;
 	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0)
-		say_dead_letter(broker, queue, seq, trouble, &envelope, why);
+		say_dead_letter(broker, queue, seq, retry, &envelope, why);
 	dead_settled(broker, queue, seq);
 	map_put(queue->dropped, map_number(&seq), queue);
 	queue->dead_count--;
@@ -246,16 +247,16 @@ bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const c
 bool dead_erase(struct broker *broker, struct queue *queue, uint64_t seq)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
-	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
+	_cleanup_free_ Trouble *retry = memory_new(sizeof(*retry));
 	Envelope envelope;
 	struct bytes payload;
 
-	if (queue_find(queue, seq) || !find_dead(broker, queue, seq, trouble, &message) || trouble->redriven)
+	if (queue_find(queue, seq) || !find_dead(broker, queue, seq, retry, &message) || retry->redriven)
 		return false;
-	trouble->reason[0] = '\0';
+	retry->reason[0] = '\0';
 	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0) {
 		envelope.key[0] = envelope.trace[0] = '\0';
-		say_dead_letter(broker, queue, seq, trouble, &envelope, "erased");
+		say_dead_letter(broker, queue, seq, retry, &envelope, "erased");
 	}
 	dead_settled(broker, queue, seq);
 	map_put(queue->dropped, map_number(&seq), queue);
@@ -276,32 +277,32 @@ void dead_committed(struct broker *broker)
 			map_each(broker->queues[i]->dropped, forget, broker->queues[i]->dropped);
 }
 
-static void open_row(struct broker *broker, struct queue *queue, uint64_t seq, Trouble *trouble)
+static void open_row(struct broker *broker, struct queue *queue, uint64_t seq, Trouble *retry)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
 	Envelope envelope;
 	struct bytes payload;
-	struct letter *letter;
+	struct queue_item *item;
 
-	if (!find_dead(broker, queue, seq, trouble, &message))
+	if (!find_dead(broker, queue, seq, retry, &message))
 		return;
-	if (!trouble->redriven) {
+	if (!retry->redriven) {
 		queue->dead_count++;
 		return;
 	}
 	if (message_read(buffer_bytes(&message), &envelope, &payload) < 0)
 		return;
-	letter = queue_add(queue, seq, key_hash(&envelope), topology_topic(&broker->topology, envelope.topic), true);
-	if (letter->trouble)
+	item = queue_add(queue, seq, key_hash(&envelope), topology_topic(&broker->topology, envelope.topic), true);
+	if (item->retry)
 		return; /* it had some more since */
-	letter->trouble = memory_new(sizeof(*trouble));
-	*letter->trouble = *trouble;
+	item->retry = memory_new(sizeof(*retry));
+	*item->retry = *retry;
 }
 
 static int open_queue(struct broker *broker, struct queue *queue)
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
-	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
+	_cleanup_free_ Trouble *retry = memory_new(sizeof(*retry));
 	struct store_cursor *cursor = store_cursor_new(broker->store, FAMILY_DEAD);
 	int r;
 
@@ -311,7 +312,7 @@ static int open_queue(struct broker *broker, struct queue *queue)
 
 		if (found.len != key.len || memcmp(found.data, key.data, key.len - 8) != 0)
 			break;
-		open_row(broker, queue, get_be64((const uint8_t *)found.data + key.len - 8), trouble);
+		open_row(broker, queue, get_be64((const uint8_t *)found.data + key.len - 8), retry);
 	}
 	r = store_cursor_status(cursor);
 	store_cursor_free(cursor);

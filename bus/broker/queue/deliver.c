@@ -1,9 +1,9 @@
 /*
- * deliver.c: ready letters go to sessions, in runs, as far as their credit goes
+ * deliver.c: ready items go to sessions, in runs, as far as their credit goes
  *
  * Promises:  a session never gets more than it granted; after a restart what may still be held waits for the grace period; a
  *            suspect goes alone to a session that holds nothing, and while it waits one session is drained for it. From a
- *            paused queue one letter at a time is tried.
+ *            paused queue one item at a time is tried.
  * Read next: lease.c, project.c
  */
 #include "bus/base/cleanup.h"
@@ -21,9 +21,9 @@ enum {
 		1024 /* a user may have 512 connections (accept.c), so a queue meets fewer sessions; more would get nothing */
 };
 
-static bool in_grace(const struct broker *broker, const struct letter *letter)
+static bool in_grace(const struct broker *broker, const struct queue_item *item)
 {
-	return letter->seq <= broker->opened_head &&
+	return item->seq <= broker->opened_head &&
 		broker_boot_us(broker) - broker->opened_boot_us < broker->settings.grace_us;
 }
 
@@ -33,15 +33,15 @@ static bool has_credit(const struct session *session)
 		session->delivered_bytes < session->credit.delivery_bytes;
 }
 
-static int read_letter(struct broker *broker, const struct queue *queue, const struct letter *letter,
+static int read_item(struct broker *broker, const struct queue *queue, const struct queue_item *item,
 	struct buffer *copy, Delivery *ret, struct bytes *ret_message)
 {
 	struct logged logged;
-	Trouble *trouble;
+	Trouble *retry;
 	int r;
 
-	if (!letter->redriven) {
-		r = log_read(broker->log, letter->seq, &logged);
+	if (!item->redriven) {
+		r = log_read(broker->log, item->seq, &logged);
 		if (r < 0)
 			return r;
 		ret->time_us = logged.time_us;
@@ -49,14 +49,14 @@ static int read_letter(struct broker *broker, const struct queue *queue, const s
 		*ret_message = logged.message;
 		return 0;
 	}
-	trouble = memory_new(sizeof(*trouble));
-	r = dead_read(broker, queue, letter->seq, trouble, copy);
-	ret->time_us = trouble->time_us;
-	ret->redriven_from = letter->seq;
-	ret->replayed = trouble->replayed;
-	TEXT_COPY(ret->said_by, trouble->said_by);
+	retry = memory_new(sizeof(*retry));
+	r = dead_read(broker, queue, item->seq, retry, copy);
+	ret->time_us = retry->time_us;
+	ret->redriven_from = item->seq;
+	ret->replayed = retry->replayed;
+	TEXT_COPY(ret->said_by, retry->said_by);
 	*ret_message = buffer_bytes(copy);
-	free(trouble);
+	free(retry);
 	return r;
 }
 
@@ -65,43 +65,43 @@ static uint64_t must_have_passed(const struct broker *broker, const struct queue
 	return broker->remembered_last[queue->index];
 }
 
-static void hand_out(struct broker *broker, struct queue *queue, struct letter *letter, struct session *session)
+static void hand_out(struct broker *broker, struct queue *queue, struct queue_item *item, struct session *session)
 {
 	_cleanup_(buffer_free) struct buffer copy = { 0 };
 	Down down = { .which_what = Down_delivery_tag };
 	Delivery *delivery = &down.what.delivery;
 	struct bytes message = { 0 };
-	int r = read_letter(broker, queue, letter, &copy, delivery, &message);
+	int r = read_item(broker, queue, item, &copy, delivery, &message);
 
 	if (r < 0) {
 		broker->broken = r;
 		return;
 	}
-	lease_grant(broker, queue, letter, session);
+	lease_grant(broker, queue, item, session);
 	TEXT_COPY(delivery->receipt.queue, queue->peer->name);
 	delivery->has_receipt = true;
-	delivery->receipt.seq = letter->seq;
-	delivery->receipt.attempt = letter->attempt;
+	delivery->receipt.seq = item->seq;
+	delivery->receipt.attempt = item->attempt;
 	delivery->receipt.epoch = session->epoch;
-	delivery->failures = letter->trouble ? letter->trouble->failures : 0;
+	delivery->failures = item->retry ? item->retry->failures : 0;
 	delivery->after_seq = must_have_passed(broker, queue);
 	session->delivered_messages++;
 	session->delivered_bytes += message.len;
-	session_say(broker, session, &down, message);
+	session_put(broker, session, &down, message);
 }
 
-static struct letter *first_ready(const struct broker *broker, const struct queue *queue, bool suspect)
+static struct queue_item *first_ready(const struct broker *broker, const struct queue *queue, bool suspect)
 {
 	LIST_EACH (hook, &queue->ready) {
-		struct letter *letter = LIST_ENTRY(hook, struct letter, in_state);
+		struct queue_item *item = LIST_ENTRY(hook, struct queue_item, in_state);
 
-		if (letter->suspect != suspect) {
+		if (item->suspect != suspect) {
 			if (suspect)
 				return NULL; /* suspects lie in front */
 			continue;
 		}
-		if (!in_grace(broker, letter))
-			return letter;
+		if (!in_grace(broker, item))
+			return item;
 	}
 	return NULL;
 }
@@ -113,7 +113,7 @@ static bool may_take(const struct queue *queue, const struct session *session)
 
 static void deliver_suspects(struct broker *broker, struct queue *queue, struct session *const *sessions, size_t count)
 {
-	struct letter *suspect = first_ready(broker, queue, true);
+	struct queue_item *suspect = first_ready(broker, queue, true);
 
 	for (size_t i = 0; suspect && i < count && broker->broken == 0; i++) {
 		if (sessions[i]->leased_count > 0 || !has_credit(sessions[i]) || sessions[i]->failing)
@@ -125,33 +125,33 @@ static void deliver_suspects(struct broker *broker, struct queue *queue, struct 
 }
 
 /* What never failed tells more than what did, and of that in turn the oldest and the newest: nothing is to wait for all others. */
-static struct letter *next_to_try(const struct broker *broker, const struct queue *queue)
+static struct queue_item *next_to_try(const struct broker *broker, const struct queue *queue)
 {
 	bool newest = queue->breaker.probes % 2 != 0;
-	struct letter *found = NULL;
+	struct queue_item *found = NULL;
 
 	LIST_EACH (hook, &queue->ready) {
-		struct letter *letter = LIST_ENTRY(hook, struct letter, in_state);
+		struct queue_item *item = LIST_ENTRY(hook, struct queue_item, in_state);
 
-		if (in_grace(broker, letter))
+		if (in_grace(broker, item))
 			continue;
-		if (!found || (found->trouble && !letter->trouble) || (newest && !letter->trouble))
-			found = letter;
+		if (!found || (found->retry && !item->retry) || (newest && !item->retry))
+			found = item;
 	}
 	return found;
 }
 
 static void try_one(struct broker *broker, struct queue *queue, struct session *const *sessions, size_t count)
 {
-	struct letter *letter = NULL;
+	struct queue_item *item = NULL;
 
 	if (breaker_may_try(&queue->breaker, queue->leased_count, broker_boot_us(broker)))
-		letter = next_to_try(broker, queue);
-	for (size_t i = 0; letter && i < count; i++) {
+		item = next_to_try(broker, queue);
+	for (size_t i = 0; item && i < count; i++) {
 		if (!has_credit(sessions[i]) || sessions[i]->failing)
 			continue;
 		queue->breaker.probing = true;
-		hand_out(broker, queue, letter, sessions[i]);
+		hand_out(broker, queue, item, sessions[i]);
 		return;
 	}
 }
@@ -171,17 +171,17 @@ static bool deliver_run(struct broker *broker, struct queue *queue, struct sessi
 	uint64_t given = 0, run = run_of(session, most);
 
 	while (given < run && may_take(queue, session) && broker->broken == 0) {
-		struct letter *letter = first_ready(broker, queue, false);
+		struct queue_item *item = first_ready(broker, queue, false);
 
-		if (!letter)
+		if (!item)
 			break;
-		hand_out(broker, queue, letter, session);
+		hand_out(broker, queue, item, session);
 		given++;
 	}
 	return given > 0;
 }
 
-/* Its sessions, beginning behind the one that was served last, so that few letters do not always go to the same. */
+/* Its sessions, beginning behind the one that was served last, so that few items do not always go to the same. */
 static size_t list_sessions(struct broker *broker, struct queue *queue, struct session **ret)
 {
 	size_t count = 0, behind = 0;
@@ -233,7 +233,7 @@ void deliver_all(struct broker *broker)
 		if (!queue)
 			continue;
 		if (queue_refill(broker, queue))
-			broker->stirred = true; /* the rest of it comes after the other queues */
+			broker->needs_dispatch = true; /* the rest of it comes after the other queues */
 		if (queue->ready_count > 0)
 			deliver(broker, queue);
 	}

@@ -1,16 +1,16 @@
 /*
- * lease.c: who has which letter, and for how long
+ * lease.c: who has which item, and for how long
  *
  * Owns:      leases: in memory, counted in boot time, each belonging to one attempt of one session.
- * Promises:  a receipt of another attempt or session finds nothing. Leases of a dead session are free at once; all letters of a
+ * Promises:  a receipt of another attempt or session finds nothing. Leases of a dead session are free at once; all items of a
  *            crashed one are suspects and are next handed out alone, so that a crash costs those that only lay beside its cause
  *            one restart, and no more.
  *
- * What a death says about a letter: nothing, unless the letter was handed out alone. Then it is a failure, and the letter waits,
+ * What a death says about an item: nothing, unless the item was handed out alone. Then it is a failure, and the item waits,
  * which lets its neighbours on and lets deaths of another cause show themselves; the death before it, which it shared with its
  * neighbours, turns out to have been its own and is counted too. It is no failure if a session of the service died shortly
- * before without that letter: then the letter waits until that has calmed down, longer each time. So a letter that kills
- * each process that takes it is dead after its limit of deaths; a letter that happened to be in flight while processes were killed
+ * before without that item: then the item waits until that has calmed down, longer each time. So an item that kills
+ * each process that takes it is dead after its limit of deaths; an item that happened to be in flight while processes were killed
  * at random is not.
  *
  * Read next: deliver.c
@@ -23,94 +23,94 @@ static const char DIED[] = "the process that worked on it alone ended without a 
 static const int64_t CALM_US = 10 * US_PER_S; /* a death for another reason explains those up to so much later */
 static const int64_t EXCUSED_MOST_US = 5 * US_PER_MINUTE; /* as long as the longest backoff after a failure */
 
-void lease_grant(struct broker *broker, struct queue *queue, struct letter *letter, struct session *session)
+void lease_grant(struct broker *broker, struct queue *queue, struct queue_item *item, struct session *session)
 {
-	list_remove(&letter->in_state);
+	list_remove(&item->in_state);
 	queue->ready_count--;
 	queue->leased_count++;
-	letter->state = LETTER_LEASED;
-	letter->holder = session;
-	letter->attempt++;
-	letter->alone = letter->suspect || queue->breaker.probing;
-	letter->lease_until_us = broker_boot_us(broker) + queue->peer->lease_us;
-	list_append(&session->leased, &letter->in_state);
+	item->state = ITEM_LEASED;
+	item->holder = session;
+	item->attempt++;
+	item->alone = item->suspect || queue->breaker.probing;
+	item->lease_until_us = broker_boot_us(broker) + queue->peer->lease_us;
+	list_append(&session->leased, &item->in_state);
 	session->leased_count++;
-	session->alone = letter->alone;
+	session->alone = item->alone;
 }
 
-void lease_end(struct queue *queue, struct letter *letter)
+void lease_end(struct queue *queue, struct queue_item *item)
 {
-	struct session *session = letter->holder;
+	struct session *session = item->holder;
 
 	queue->leased_count--;
-	list_remove(&letter->in_state);
-	letter->holder = NULL;
+	list_remove(&item->in_state);
+	item->holder = NULL;
 	session->leased_count--;
 	if (session->leased_count == 0)
 		session->alone = false;
 }
 
-struct letter *lease_find(
+struct queue_item *lease_find(
 	struct broker *broker, struct session *session, const Receipt *receipt, struct queue **ret_queue)
 {
 	struct queue *queue = broker->queues[session->peer];
-	struct letter *letter;
+	struct queue_item *item;
 
 	if (!queue || strcmp(receipt->queue, queue->peer->name) != 0 || receipt->epoch != session->epoch)
 		return NULL;
-	letter = queue_find(queue, receipt->seq);
-	if (!letter || letter->holder != session || letter->attempt != receipt->attempt)
+	item = queue_find(queue, receipt->seq);
+	if (!item || item->holder != session || item->attempt != receipt->attempt)
 		return NULL;
 	*ret_queue = queue;
-	return letter;
+	return item;
 }
 
 void lease_renew(struct broker *broker, struct session *session, const UpRenew *renew)
 {
 	struct queue *queue = broker->queues[session->peer];
-	struct letter *letter;
+	struct queue_item *item;
 
 	if (!queue || strcmp(renew->queue, queue->peer->name) != 0) {
 		refused(broker, REFUSED_RECEIPT, session->who, session, "it renews in queue %s, which is not its own",
 			renew->queue);
 		return;
 	}
-	letter = queue_find(queue, renew->seq);
-	if (letter && letter->holder == session)
-		letter->lease_until_us = broker_boot_us(broker) + queue->peer->lease_us;
+	item = queue_find(queue, renew->seq);
+	if (item && item->holder == session)
+		item->lease_until_us = broker_boot_us(broker) + queue->peer->lease_us;
 	else
 		refused(broker, REFUSED_RECEIPT, session->who, session,
 			"message %llu of queue %s is not leased to this session", (unsigned long long)renew->seq,
 			renew->queue);
 }
 
-static void accuse(struct broker *broker, struct queue *queue, struct letter *letter)
+static void accuse(struct broker *broker, struct queue *queue, struct queue_item *item)
 {
-	letter->accused_us = broker_wall_us(broker);
-	queue_unlease(queue, letter);
+	item->suspected_at_us = broker_wall_us(broker);
+	queue_unlease(queue, item);
 }
 
-static void failed_alone(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason)
+static void failed_alone(struct broker *broker, struct queue *queue, struct queue_item *item, const char *reason)
 {
 	char by[64];
 
-	TEXT_COPY(by, letter->holder->instance);
-	if (letter->accused_us > 0 && !breaker_is_open(&queue->breaker))
-		trouble_counted(queue, letter, letter->accused_us, "the same, handed out beside others", by);
-	letter->accused_us = 0;
-	trouble_failed(broker, queue, letter, 0, reason, by);
+	TEXT_COPY(by, item->holder->instance);
+	if (item->suspected_at_us > 0 && !breaker_is_open(&queue->breaker))
+		retry_counted(queue, item, item->suspected_at_us, "the same, handed out beside others", by);
+	item->suspected_at_us = 0;
+	retry_failed(broker, queue, item, 0, reason, by);
 }
 
 /*
  * A lease that ran out is no failure by itself: a neighbour may have kept its holder busy. Handed out alone, there is no neighbour.
  */
-static void expire(struct broker *broker, struct queue *queue, struct letter *letter)
+static void expire(struct broker *broker, struct queue *queue, struct queue_item *item)
 {
-	letter->suspect = true;
-	if (letter->alone)
-		failed_alone(broker, queue, letter, "its lease ran out, handed out alone");
+	item->suspect = true;
+	if (item->alone)
+		failed_alone(broker, queue, item, "its lease ran out, handed out alone");
 	else
-		accuse(broker, queue, letter);
+		accuse(broker, queue, item);
 }
 
 void leases_expire(struct broker *broker, struct queue *queue)
@@ -123,12 +123,12 @@ void leases_expire(struct broker *broker, struct queue *queue)
 		if (session->peer != queue->index)
 			continue;
 		LIST_EACH_SAFE (held, &session->leased) {
-			struct letter *letter = LIST_ENTRY(held, struct letter, in_state);
+			struct queue_item *item = LIST_ENTRY(held, struct queue_item, in_state);
 
-			if (letter->lease_until_us > now_us)
+			if (item->lease_until_us > now_us)
 				continue;
-			expire(broker, queue, letter);
-			broker->stirred = true;
+			expire(broker, queue, item);
+			broker->needs_dispatch = true;
 		}
 	}
 }
@@ -136,18 +136,18 @@ void leases_expire(struct broker *broker, struct queue *queue)
 void lease_adopt(struct broker *broker, struct session *session, const HeldLease *held)
 {
 	struct queue *queue = broker->queues[session->peer];
-	struct letter *letter;
+	struct queue_item *item;
 
 	if (!queue || strcmp(held->queue, queue->peer->name) != 0)
 		return;
-	letter = queue_find(queue, held->seq);
-	if (letter)
-		queue_bring_forward(queue, letter); /* a redriven one was read behind what is newer */
-	queue_wake(queue, broker_wall_us(broker));  /* after a restart what was put off once is delayed until now */
-	if (!letter || letter->state != LETTER_READY)
+	item = queue_find(queue, held->seq);
+	if (item)
+		queue_bring_forward(queue, item);  /* a redriven one was read behind what is newer */
+	queue_wake(queue, broker_wall_us(broker)); /* after a restart what was put off once is delayed until now */
+	if (!item || item->state != ITEM_READY)
 		return;
-	letter->attempt = held->attempt - 1;
-	lease_grant(broker, queue, letter, session);
+	item->attempt = held->attempt - 1;
+	lease_grant(broker, queue, item, session);
 }
 
 static uint64_t note_death(struct queue *queue, int64_t now_us, uint64_t seq)
@@ -158,14 +158,14 @@ static uint64_t note_death(struct queue *queue, int64_t now_us, uint64_t seq)
 	return id;
 }
 
-/* Did somebody die lately without this letter in hand? Its own deaths excuse nothing. */
-static bool others_died(const struct queue *queue, int64_t now_us, const struct letter *letter)
+/* Did somebody die lately without this item in hand? Its own deaths excuse nothing. */
+static bool others_died(const struct queue *queue, int64_t now_us, const struct queue_item *item)
 {
 	for (int i = 0; i < DEATHS_REMEMBERED; i++) {
 		const struct death *death = &queue->deaths[i];
 
-		if (death->id > 0 && now_us - death->boot_us < CALM_US && death->seq != letter->seq &&
-			death->id != letter->shared_death)
+		if (death->id > 0 && now_us - death->boot_us < CALM_US && death->seq != item->seq &&
+			death->id != item->shared_crash_id)
 			return true;
 	}
 	return false;
@@ -180,22 +180,22 @@ static int64_t excused_us(uint32_t times)
 	return wait_us < EXCUSED_MOST_US ? wait_us : EXCUSED_MOST_US;
 }
 
-static void died_alone(struct broker *broker, struct queue *queue, struct letter *letter)
+static void died_alone(struct broker *broker, struct queue *queue, struct queue_item *item)
 {
 	int64_t now_us = broker_boot_us(broker);
-	bool excused = others_died(queue, now_us, letter);
+	bool uncounted_crashes = others_died(queue, now_us, item);
 
-	note_death(queue, now_us, letter->seq);
-	letter->suspect = true;
-	if (excused && !outage_failed(broker, queue, letter, DIED))
-		trouble_waits(broker, queue, letter, excused_us(++letter->excused));
+	note_death(queue, now_us, item->seq);
+	item->suspect = true;
+	if (uncounted_crashes && !queue_pause_failed(broker, queue, item, DIED))
+		retry_waits(broker, queue, item, excused_us(++item->uncounted_crashes));
 	else
-		failed_alone(broker, queue, letter, DIED);
+		failed_alone(broker, queue, item, DIED);
 }
 
-static struct letter *newest_of(const struct session *session)
+static struct queue_item *newest_of(const struct session *session)
 {
-	return LIST_ENTRY(session->leased.prev, struct letter, in_state);
+	return LIST_ENTRY(session->leased.prev, struct queue_item, in_state);
 }
 
 static void died_beside(struct broker *broker, struct queue *queue, struct session *session)
@@ -204,15 +204,15 @@ static void died_beside(struct broker *broker, struct queue *queue, struct sessi
 	uint64_t id = note_death(queue, now_us, 0);
 
 	while (!list_empty(&session->leased)) {
-		struct letter *letter = newest_of(session);
-		uint64_t before = letter->shared_death;
+		struct queue_item *item = newest_of(session);
+		uint64_t before = item->shared_crash_id;
 
-		letter->suspect = true;
-		letter->shared_death = id;
-		if (before == 0 && !others_died(queue, now_us, letter))
-			accuse(broker, queue, letter);
+		item->suspect = true;
+		item->shared_crash_id = id;
+		if (before == 0 && !others_died(queue, now_us, item))
+			accuse(broker, queue, item);
 		else
-			queue_unlease(queue, letter);
+			queue_unlease(queue, item);
 	}
 }
 
@@ -227,10 +227,10 @@ void leases_free(struct broker *broker, struct session *session, enum parting ho
 			died_beside(broker, queue, session);
 	}
 	while (!list_empty(&session->leased)) {
-		struct letter *letter = newest_of(session);
+		struct queue_item *item = newest_of(session);
 
-		letter->suspect = false;
-		queue_unlease(queue, letter);
+		item->suspect = false;
+		queue_unlease(queue, item);
 	}
 	if (queue && queue->draining == session)
 		queue->draining = NULL;

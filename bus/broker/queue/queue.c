@@ -1,15 +1,15 @@
 /*
- * queue.c: the window of pending letters, and their chains by key
+ * queue.c: the window of pending items, and their chains by key
  *
- * Owns:      letters, the chains that keep a key's letters in order, the list of what is ready, the index of what is delayed.
- * Promises:  of one key, one letter at a time is out of the chain; memory is bounded, however long the backlog.
- * Read next: ack_bitmap.c (what is done), lease.c (who has it), trouble.c (what went wrong), deliver.c
+ * Owns:      items, the chains that keep a key's items in order, the list of what is ready, the index of what is delayed.
+ * Promises:  of one key, one item at a time is out of the chain; memory is bounded, however long the backlog.
+ * Read next: ack_bitmap.c (what is done), lease.c (who has it), retry.c (what went wrong), deliver.c
  */
 #include "bus/broker/queue/queue.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/sorted_map.h"
-#include "bus/broker/queue/feed.h"
+#include "bus/broker/queue/redrive.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -22,25 +22,25 @@ int queue_open(struct broker *broker, int peer, struct queue **ret)
 
 	queue->peer = &broker->topology.peers[peer];
 	queue->index = peer;
-	list_init(&queue->letters);
+	list_init(&queue->items);
 	list_init(&queue->redriven);
 	list_init(&queue->ready);
 	queue->by_seq = u64map_new();
 	queue->since_topic = memory_new((size_t)broker->topology.topic_count * sizeof(uint64_t));
-	queue->chains = key_chain_new();
-	queue->spare.size = sizeof(struct letter);
-	queue->troubles = map_new();
-	queue->acks = map_new();
+	queue->key_chains = key_chain_new();
+	queue->spare.size = sizeof(struct queue_item);
+	queue->retries = map_new();
+	queue->ack_bitmaps = map_new();
 	queue->dropped = map_new();
 	queue->due = sorted_map_new();
 	*ret = queue;
 	r = ack_bitmap_open(broker, queue);
 	if (r == 0)
-		r = troubles_open(broker, queue);
+		r = retries_open(broker, queue);
 	if (r == 0)
-		r = outage_open(broker, queue);
+		r = queue_pause_open(broker, queue);
 	if (r == 0)
-		r = feed_open(broker, queue);
+		r = redrive_open(broker, queue);
 	queue->scanned = queue->floor;
 	return r;
 }
@@ -52,13 +52,13 @@ static void free_value(struct bytes key, void *value, void *context)
 	free(value);
 }
 
-static void free_letters(struct list *letters)
+static void free_items(struct list *items)
 {
-	LIST_EACH_SAFE (hook, letters) {
-		struct letter *letter = LIST_ENTRY(hook, struct letter, in_queue);
+	LIST_EACH_SAFE (hook, items) {
+		struct queue_item *item = LIST_ENTRY(hook, struct queue_item, in_queue);
 
-		free(letter->trouble);
-		free(letter);
+		free(item->retry);
+		free(item);
 	}
 }
 
@@ -66,109 +66,110 @@ void queue_free(struct queue *queue)
 {
 	if (!queue)
 		return;
-	free_letters(&queue->letters);
-	free_letters(&queue->redriven);
-	map_each(queue->troubles, free_value, NULL);
+	free_items(&queue->items);
+	free_items(&queue->redriven);
+	map_each(queue->retries, free_value, NULL);
 	ack_bitmap_free(queue);
-	feed_free(queue->feed);
+	redrive_free(queue->redrive);
 	u64map_free(queue->by_seq);
-	key_chain_free(queue->chains);
+	key_chain_free(queue->key_chains);
 	pool_free(&queue->spare);
-	map_free(queue->troubles);
+	map_free(queue->retries);
 	map_free(queue->dropped);
 	sorted_map_free(queue->due);
 	free(queue->since_topic);
 	free(queue);
 }
 
-struct letter *queue_find(const struct queue *queue, uint64_t seq)
+struct queue_item *queue_find(const struct queue *queue, uint64_t seq)
 {
 	return u64map_get(queue->by_seq, seq);
 }
 
-static void make_ready(struct queue *queue, struct letter *letter)
+static void make_ready(struct queue *queue, struct queue_item *item)
 {
 	struct list *at = &queue->ready;
 
-	letter->state = LETTER_READY;
+	item->state = ITEM_READY;
 	queue->ready_count++;
-	if (letter->suspect) /* behind the others: those have not had their turn alone yet */
-		for (at = queue->ready.next; at != &queue->ready && LIST_ENTRY(at, struct letter, in_state)->suspect;)
+	if (item->suspect) /* behind the others: those have not had their turn alone yet */
+		for (at = queue->ready.next;
+			at != &queue->ready && LIST_ENTRY(at, struct queue_item, in_state)->suspect;)
 			at = at->next;
-	list_insert_before(at, &letter->in_state);
+	list_insert_before(at, &item->in_state);
 }
 
-static bool goes_before(const struct letter *letter, const struct letter *other)
+static bool goes_before(const struct queue_item *item, const struct queue_item *other)
 {
-	if (letter->suspect != other->suspect)
-		return letter->suspect;
-	return letter->seq < other->seq;
+	if (item->suspect != other->suspect)
+		return item->suspect;
+	return item->seq < other->seq;
 }
 
-/* A letter that was out already goes before those that were not. */
-static void make_ready_in_order(struct queue *queue, struct letter *letter)
+/* An item that was out already goes before those that were not. */
+static void make_ready_in_order(struct queue *queue, struct queue_item *item)
 {
 	struct list *at = queue->ready.next;
 
-	letter->state = LETTER_READY;
+	item->state = ITEM_READY;
 	queue->ready_count++;
-	while (at != &queue->ready && !goes_before(letter, LIST_ENTRY(at, struct letter, in_state)))
+	while (at != &queue->ready && !goes_before(item, LIST_ENTRY(at, struct queue_item, in_state)))
 		at = at->next;
-	list_insert_before(at, &letter->in_state);
+	list_insert_before(at, &item->in_state);
 }
 
-static void due_key(const struct letter *letter, uint8_t key[16])
+static void due_key(const struct queue_item *item, uint8_t key[16])
 {
-	put_be64(key, (uint64_t)letter->trouble->due_us);
-	put_be64(key + 8, letter->seq);
+	put_be64(key, (uint64_t)item->retry->due_us);
+	put_be64(key + 8, item->seq);
 }
 
-static void make_delayed(struct queue *queue, struct letter *letter)
+static void make_delayed(struct queue *queue, struct queue_item *item)
 {
 	uint8_t key[16];
 
-	due_key(letter, key);
-	letter->state = LETTER_DELAYED;
+	due_key(item, key);
+	item->state = ITEM_DELAYED;
 	queue->delayed_count++;
-	sorted_map_put(queue->due, BYTES(key, sizeof(key)), BYTES(NULL, 0), (uint64_t)(uintptr_t)letter);
+	sorted_map_put(queue->due, BYTES(key, sizeof(key)), BYTES(NULL, 0), (uint64_t)(uintptr_t)item);
 }
 
 /* The first of its chain comes out: ready, or delayed when its time has not come. */
-static void come_out(struct queue *queue, struct letter *letter)
+static void come_out(struct queue *queue, struct queue_item *item)
 {
-	if (letter->trouble && letter->trouble->due_us > 0)
-		make_delayed(queue, letter);
+	if (item->retry && item->retry->due_us > 0)
+		make_delayed(queue, item);
 	else
-		make_ready(queue, letter);
+		make_ready(queue, item);
 }
 
-struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int topic, bool redriven)
+struct queue_item *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int topic, bool redriven)
 {
-	struct letter *letter = pool_take(&queue->spare);
-	struct chain *chain = key_chain_get(queue->chains, hash);
-	bool first = list_empty(&chain->letters);
+	struct queue_item *item = pool_take(&queue->spare);
+	struct chain *chain = key_chain_get(queue->key_chains, hash);
+	bool first = list_empty(&chain->items);
 
-	letter->seq = seq;
-	letter->key_hash = hash;
-	letter->chain = chain;
-	letter->topic = topic;
-	letter->redriven = redriven;
+	item->seq = seq;
+	item->key_hash = hash;
+	item->chain = chain;
+	item->topic = topic;
+	item->redriven = redriven;
 	queue->redriven_count += redriven;
-	letter->state = LETTER_BEHIND;
-	if (map_count(queue->troubles) > 0)
-		letter->trouble = map_remove(queue->troubles, map_number(&seq));
-	list_init(&letter->in_state);
-	list_append(redriven ? &queue->redriven : &queue->letters, &letter->in_queue);
-	list_append(&chain->letters, &letter->in_chain);
-	u64map_put(queue->by_seq, letter->seq, letter);
+	item->state = ITEM_BEHIND;
+	if (map_count(queue->retries) > 0)
+		item->retry = map_remove(queue->retries, map_number(&seq));
+	list_init(&item->in_state);
+	list_append(redriven ? &queue->redriven : &queue->items, &item->in_queue);
+	list_append(&chain->items, &item->in_chain);
+	u64map_put(queue->by_seq, item->seq, item);
 	if (first)
-		come_out(queue, letter);
-	return letter;
+		come_out(queue, item);
+	return item;
 }
 
 static bool has_room(const struct queue *queue)
 {
-	return queue->ready_count + queue->leased_count < WINDOW_READY && u64map_count(queue->by_seq) < WINDOW_LETTERS;
+	return queue->ready_count + queue->leased_count < WINDOW_READY && u64map_count(queue->by_seq) < WINDOW_ITEMS;
 }
 
 bool queue_refill(struct broker *broker, struct queue *queue)
@@ -194,93 +195,93 @@ bool queue_refill(struct broker *broker, struct queue *queue)
 	return r == -EAGAIN;
 }
 
-/* Takes the letter out of the list or index that its state has put it in. */
-static void leave_state(struct queue *queue, struct letter *letter)
+/* Takes the item out of the list or index that its state has put it in. */
+static void leave_state(struct queue *queue, struct queue_item *item)
 {
 	uint8_t key[16];
 
-	switch (letter->state) {
-	case LETTER_BEHIND:
+	switch (item->state) {
+	case ITEM_BEHIND:
 		break;
-	case LETTER_READY:
+	case ITEM_READY:
 		queue->ready_count--;
 		break;
-	case LETTER_LEASED:
-		lease_end(queue, letter);
+	case ITEM_LEASED:
+		lease_end(queue, item);
 		break;
-	case LETTER_DELAYED:
-		due_key(letter, key);
+	case ITEM_DELAYED:
+		due_key(item, key);
 		sorted_map_remove(queue->due, BYTES(key, sizeof(key)));
 		queue->delayed_count--;
 		break;
 	}
-	list_remove(&letter->in_state);
+	list_remove(&item->in_state);
 }
 
-static void advance_chain(struct queue *queue, struct letter *letter)
+static void advance_chain(struct queue *queue, struct queue_item *item)
 {
-	struct chain *chain = letter->chain;
+	struct chain *chain = item->chain;
 
-	list_remove(&letter->in_chain);
-	if (list_empty(&chain->letters)) {
-		key_chain_drop(queue->chains, chain);
-	} else if (letter->state != LETTER_BEHIND) {
-		come_out(queue, LIST_ENTRY(chain->letters.next, struct letter, in_chain));
+	list_remove(&item->in_chain);
+	if (list_empty(&chain->items)) {
+		key_chain_drop(queue->key_chains, chain);
+	} else if (item->state != ITEM_BEHIND) {
+		come_out(queue, LIST_ENTRY(chain->items.next, struct queue_item, in_chain));
 	}
 }
 
-void queue_bring_forward(struct queue *queue, struct letter *letter)
+void queue_bring_forward(struct queue *queue, struct queue_item *item)
 {
-	struct chain *chain = letter->chain;
-	struct letter *first = LIST_ENTRY(chain->letters.next, struct letter, in_chain);
+	struct chain *chain = item->chain;
+	struct queue_item *first = LIST_ENTRY(chain->items.next, struct queue_item, in_chain);
 
-	if (letter->state != LETTER_BEHIND || first->state == LETTER_LEASED)
+	if (item->state != ITEM_BEHIND || first->state == ITEM_LEASED)
 		return;
 	leave_state(queue, first);
-	first->state = LETTER_BEHIND;
-	list_remove(&letter->in_chain);
-	list_prepend(&chain->letters, &letter->in_chain);
-	come_out(queue, letter);
+	first->state = ITEM_BEHIND;
+	list_remove(&item->in_chain);
+	list_prepend(&chain->items, &item->in_chain);
+	come_out(queue, item);
 }
 
 static void advance_floor(struct queue *queue)
 {
-	if (list_empty(&queue->letters))
+	if (list_empty(&queue->items))
 		queue->floor = queue->scanned;
 	else
-		queue->floor = LIST_ENTRY(queue->letters.next, struct letter, in_queue)->seq - 1;
+		queue->floor = LIST_ENTRY(queue->items.next, struct queue_item, in_queue)->seq - 1;
 }
 
-void queue_settle(struct broker *broker, struct queue *queue, struct letter *letter)
+void queue_settle(struct broker *broker, struct queue *queue, struct queue_item *item)
 {
-	leave_state(queue, letter);
-	advance_chain(queue, letter);
-	list_remove(&letter->in_queue);
-	queue->redriven_count -= letter->redriven;
-	u64map_remove(queue->by_seq, letter->seq);
-	if (!letter->redriven)
-		ack_bitmap_set(queue, letter->seq);
-	else if (!letter->died)
-		dead_settled(broker, queue, letter->seq);
-	trouble_forget(broker, queue, letter);
+	leave_state(queue, item);
+	advance_chain(queue, item);
+	list_remove(&item->in_queue);
+	queue->redriven_count -= item->redriven;
+	u64map_remove(queue->by_seq, item->seq);
+	if (!item->redriven)
+		ack_bitmap_set(queue, item->seq);
+	else if (!item->died)
+		dead_settled(broker, queue, item->seq);
+	retry_forget(broker, queue, item);
 	advance_floor(queue);
-	pool_give(&queue->spare, letter);
+	pool_give(&queue->spare, item);
 }
 
-void queue_unlease(struct queue *queue, struct letter *letter)
+void queue_unlease(struct queue *queue, struct queue_item *item)
 {
-	leave_state(queue, letter);
-	make_ready_in_order(queue, letter);
+	leave_state(queue, item);
+	make_ready_in_order(queue, item);
 }
 
-void queue_delay(struct broker *broker, struct queue *queue, struct letter *letter, int64_t due_us)
+void queue_delay(struct broker *broker, struct queue *queue, struct queue_item *item, int64_t due_us)
 {
-	leave_state(queue, letter);
-	if (!letter->trouble)
-		letter->trouble = memory_new(sizeof(*letter->trouble));
-	letter->trouble->due_us = due_us;
-	trouble_write(broker, queue, letter);
-	make_delayed(queue, letter);
+	leave_state(queue, item);
+	if (!item->retry)
+		item->retry = memory_new(sizeof(*item->retry));
+	item->retry->due_us = due_us;
+	retry_write(broker, queue, item);
+	make_delayed(queue, item);
 }
 
 int64_t queue_next_due_us(const struct queue *queue)
@@ -293,11 +294,11 @@ int64_t queue_next_due_us(const struct queue *queue)
 void queue_wake(struct queue *queue, int64_t wall_us)
 {
 	while (queue_next_due_us(queue) <= wall_us) {
-		struct letter *letter = (void *)(uintptr_t)sorted_map_tag(sorted_map_first(queue->due));
+		struct queue_item *item = (void *)(uintptr_t)sorted_map_tag(sorted_map_first(queue->due));
 
-		leave_state(queue, letter);
-		letter->trouble->due_us = 0;
-		make_ready(queue, letter);
+		leave_state(queue, item);
+		item->retry->due_us = 0;
+		make_ready(queue, item);
 	}
 }
 
@@ -311,9 +312,9 @@ int64_t queue_oldest_us(struct broker *broker, const struct queue *queue)
 {
 	struct logged logged;
 
-	if (list_empty(&queue->letters))
+	if (list_empty(&queue->items))
 		return 0;
-	if (log_read(broker->log, LIST_ENTRY(queue->letters.next, struct letter, in_queue)->seq, &logged) < 0)
+	if (log_read(broker->log, LIST_ENTRY(queue->items.next, struct queue_item, in_queue)->seq, &logged) < 0)
 		return 0;
 	return logged.time_us;
 }
@@ -336,43 +337,43 @@ struct key_chain {
 
 struct key_chain *key_chain_new(void)
 {
-	struct key_chain *chains = memory_new(sizeof(*chains));
+	struct key_chain *key_chains = memory_new(sizeof(*key_chains));
 
-	chains->bucket_count = FIRST_BUCKETS;
-	chains->buckets = memory_new(FIRST_BUCKETS * sizeof(*chains->buckets));
-	chains->pool.size = sizeof(struct chain);
-	return chains;
+	key_chains->bucket_count = FIRST_BUCKETS;
+	key_chains->buckets = memory_new(FIRST_BUCKETS * sizeof(*key_chains->buckets));
+	key_chains->pool.size = sizeof(struct chain);
+	return key_chains;
 }
 
-void key_chain_free(struct key_chain *chains)
+void key_chain_free(struct key_chain *key_chains)
 {
-	if (!chains)
+	if (!key_chains)
 		return;
-	for (size_t i = 0; i < chains->bucket_count; i++)
-		for (struct chain *chain = chains->buckets[i], *next; chain; chain = next) {
+	for (size_t i = 0; i < key_chains->bucket_count; i++)
+		for (struct chain *chain = key_chains->buckets[i], *next; chain; chain = next) {
 			next = chain->next;
 			free(chain);
 		}
-	pool_free(&chains->pool);
-	free(chains->buckets);
-	free(chains);
+	pool_free(&key_chains->pool);
+	free(key_chains->buckets);
+	free(key_chains);
 }
 
-static struct chain **bucket_of(const struct key_chain *chains, uint64_t key_hash)
+static struct chain **bucket_of(const struct key_chain *key_chains, uint64_t key_hash)
 {
-	return &chains->buckets[key_hash & (chains->bucket_count - 1)];
+	return &key_chains->buckets[key_hash & (key_chains->bucket_count - 1)];
 }
 
-static void double_buckets(struct key_chain *chains)
+static void double_buckets(struct key_chain *key_chains)
 {
-	struct chain **before = chains->buckets;
-	size_t count = chains->bucket_count;
+	struct chain **before = key_chains->buckets;
+	size_t count = key_chains->bucket_count;
 
-	chains->bucket_count = 2 * count;
-	chains->buckets = memory_new(chains->bucket_count * sizeof(*chains->buckets));
+	key_chains->bucket_count = 2 * count;
+	key_chains->buckets = memory_new(key_chains->bucket_count * sizeof(*key_chains->buckets));
 	for (size_t i = 0; i < count; i++)
 		for (struct chain *chain = before[i], *next; chain; chain = next) {
-			struct chain **bucket = bucket_of(chains, chain->key_hash);
+			struct chain **bucket = bucket_of(key_chains, chain->key_hash);
 
 			next = chain->next;
 			chain->next = *bucket;
@@ -381,34 +382,34 @@ static void double_buckets(struct key_chain *chains)
 	free(before);
 }
 
-static struct chain *add(struct key_chain *chains, uint64_t key_hash)
+static struct chain *add(struct key_chain *key_chains, uint64_t key_hash)
 {
-	struct chain *chain = pool_take(&chains->pool), **bucket;
+	struct chain *chain = pool_take(&key_chains->pool), **bucket;
 
-	if (++chains->count > chains->bucket_count)
-		double_buckets(chains);
-	bucket = bucket_of(chains, key_hash);
+	if (++key_chains->count > key_chains->bucket_count)
+		double_buckets(key_chains);
+	bucket = bucket_of(key_chains, key_hash);
 	chain->key_hash = key_hash;
-	list_init(&chain->letters);
+	list_init(&chain->items);
 	chain->next = *bucket;
 	return *bucket = chain;
 }
 
-struct chain *key_chain_get(struct key_chain *chains, uint64_t key_hash)
+struct chain *key_chain_get(struct key_chain *key_chains, uint64_t key_hash)
 {
-	for (struct chain *chain = *bucket_of(chains, key_hash); chain; chain = chain->next)
+	for (struct chain *chain = *bucket_of(key_chains, key_hash); chain; chain = chain->next)
 		if (chain->key_hash == key_hash)
 			return chain;
-	return add(chains, key_hash);
+	return add(key_chains, key_hash);
 }
 
-void key_chain_drop(struct key_chain *chains, struct chain *chain)
+void key_chain_drop(struct key_chain *key_chains, struct chain *chain)
 {
-	struct chain **at = bucket_of(chains, chain->key_hash);
+	struct chain **at = bucket_of(key_chains, chain->key_hash);
 
 	while (*at != chain)
 		at = &(*at)->next;
 	*at = chain->next;
-	chains->count--;
-	pool_give(&chains->pool, chain);
+	key_chains->count--;
+	pool_give(&key_chains->pool, chain);
 }

@@ -2,7 +2,7 @@
  * queue.h: competing consumers of declared topics
  *
  * A queue is a set of acknowledged numbers (bitmaps) over the log, sparse rows for messages in trouble, and a bounded window of
- * pending letters in memory. Messages of one (shop, key) form a chain: only its first is ever ready, leased or delayed.
+ * pending items in memory. Messages of one (shop, key) form a chain: only its first is ever ready, leased or delayed.
  */
 #ifndef BROKER_QUEUE_QUEUE_H
 #define BROKER_QUEUE_QUEUE_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /*
- * The letters of each key, one behind the other
+ * The items of each key, one behind the other
  *
  * Found by the hash of shop and key; a chain is there for as long as it holds letters.
  */
@@ -25,26 +25,26 @@ struct key_chain;
 struct chain {
 	struct chain *next; /* of the same bucket */
 	uint64_t key_hash;
-	struct list letters; /* struct letter, in_chain */
+	struct list items; /* struct queue_item, in_chain */
 };
 
 struct key_chain *key_chain_new(void);
-void key_chain_free(struct key_chain *chains);                            /* takes NULL; letters are not touched */
-struct chain *key_chain_get(struct key_chain *chains, uint64_t key_hash); /* a new one if there is none */
-void key_chain_drop(struct key_chain *chains, struct chain *chain);       /* that is empty */
+void key_chain_free(struct key_chain *key_chains);                            /* takes NULL; items are not touched */
+struct chain *key_chain_get(struct key_chain *key_chains, uint64_t key_hash); /* a new one if there is none */
+void key_chain_drop(struct key_chain *key_chains, struct chain *chain);       /* that is empty */
 
 enum {
-	WINDOW_READY = 4096,     /* ready or leased letters in memory */
-	WINDOW_LETTERS = 262144, /* all, those that wait behind others included */
+	WINDOW_READY = 4096,   /* ready or leased items in memory */
+	WINDOW_ITEMS = 262144, /* all, those that wait behind others included */
 	ACKS_PER_ROW = 4096,
 };
 
-enum letter_state { LETTER_BEHIND, LETTER_READY, LETTER_LEASED, LETTER_DELAYED };
+enum queue_item_state { ITEM_BEHIND, ITEM_READY, ITEM_LEASED, ITEM_DELAYED };
 
-struct feed;
+struct redrive;
 struct ack_bitmap;
 
-struct letter {
+struct queue_item {
 	struct list in_queue; /* in the order they were found */
 	struct list in_chain;
 	struct list in_state; /* ready: the queue's; leased: the session's */
@@ -52,16 +52,16 @@ struct letter {
 	uint64_t key_hash;
 	struct chain *chain;
 	int topic;
-	enum letter_state state;
+	enum queue_item_state state;
 	uint32_t attempt;
-	Trouble *trouble;       /* NULL: never had any */
+	Trouble *retry;         /* NULL: never had any */
 	int64_t lease_until_us; /* boot time */
 	struct session *holder;
-	bool suspect;          /* the session that held it died or hung: the letter is handed out alone next time */
-	bool alone;            /* this time it was */
-	uint32_t excused;      /* so many died at work on it alone without counting as a failure */
-	uint64_t shared_death; /* the last death of somebody who had it beside others; 0: none */
-	int64_t accused_us;    /* log time of that: a failure if it fails alone next; 0: it counts for nothing */
+	bool suspect;               /* the session that held it died or hung: the item is handed out alone next time */
+	bool alone;                 /* this time it was */
+	uint32_t uncounted_crashes; /* so many died at work on it alone without counting as a failure */
+	uint64_t shared_crash_id;   /* the last death of somebody who had it beside others; 0: none */
+	int64_t suspected_at_us;    /* log time of that: a failure if it fails alone next; 0: it counts for nothing */
 	bool redriven;
 	bool died; /* its row among the dead letters stays */
 };
@@ -70,7 +70,7 @@ struct letter {
 struct death {
 	int64_t boot_us;
 	uint64_t id;  /* counted from 1; 0: none yet */
-	uint64_t seq; /* the letter that it had alone; 0: several, or none */
+	uint64_t seq; /* the item that it had alone; 0: several, or none */
 };
 enum { DEATHS_REMEMBERED = 16 };
 
@@ -81,45 +81,45 @@ struct queue {
 	uint64_t scanned; /* the window has seen the log up to here */
 	uint64_t floor_written;
 	uint64_t *since_topic; /* by the topic's index: it hears it from this number on */
-	struct list letters;   /* struct letter, in order of seq, redriven ones apart */
+	struct list items;     /* struct queue_item, in order of seq, redriven ones apart */
 	struct list redriven;
 	struct list ready;
 	struct u64map *by_seq;
-	struct key_chain *chains;
-	struct pool spare;                  /* letters */
-	struct sorted_map *due;             /* be64 due, be64 seq -> letter */
-	struct map *troubles;               /* seq -> Trouble of letters the window has not met yet */
-	struct map *acks;                   /* row number -> struct ack_bitmap */
+	struct key_chain *key_chains;
+	struct pool spare;                  /* items */
+	struct sorted_map *due;             /* be64 due, be64 seq -> item */
+	struct map *retries;                /* seq -> Trouble of items the window has not met yet */
+	struct map *ack_bitmaps;            /* row number -> struct ack_bitmap */
 	struct ack_bitmap *ack_bitmap_last; /* NULL: none */
 	struct map *dropped;                /* seq: dead letters that were given up, which is not committed yet */
 	uint64_t ready_count, leased_count, delayed_count, redriven_count, dead_count, failures;
-	struct feed *feed;        /* feed.c; NULL: none since the start */
+	struct redrive *redrive;  /* redrive.c; NULL: none since the start */
 	uint64_t served_order;    /* of the session that got the last run */
 	struct session *draining; /* gets nothing until it is empty: a suspect waits for it */
 	struct death deaths[DEATHS_REMEMBERED];
 	uint64_t deaths_counted;
 	struct breaker breaker;
-	char outage_reason[256]; /* of the last failure while it is paused */
+	char pause_reason[256]; /* of the last failure while it is paused */
 };
 
 int queue_open(struct broker *broker, int peer, struct queue **ret);
 void queue_free(struct queue *queue); /* takes NULL */
 /* The window takes what fits, as far as a moment goes. true: the disk would have to be read for more. */
 bool queue_refill(struct broker *broker, struct queue *queue);
-struct letter *queue_find(const struct queue *queue, uint64_t seq);
-struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t key_hash, int topic, bool redriven);
+struct queue_item *queue_find(const struct queue *queue, uint64_t seq);
+struct queue_item *queue_add(struct queue *queue, uint64_t seq, uint64_t key_hash, int topic, bool redriven);
 
-/* The letter is over: acknowledged (on disk with the next commit), the next of its chain becomes ready. Frees it. */
-void queue_settle(struct broker *broker, struct queue *queue, struct letter *letter);
+/* The item is over: acknowledged (on disk with the next commit), the next of its chain becomes ready. Frees it. */
+void queue_settle(struct broker *broker, struct queue *queue, struct queue_item *item);
 /* It waits behind others of its key and becomes the first of them, unless one of them is with somebody. */
-void queue_bring_forward(struct queue *queue, struct letter *letter);
+void queue_bring_forward(struct queue *queue, struct queue_item *item);
 /* No longer leased: ready again, or not before `due_us` (log time). */
-void queue_unlease(struct queue *queue, struct letter *letter);
-void queue_delay(struct broker *broker, struct queue *queue, struct letter *letter, int64_t due_us);
+void queue_unlease(struct queue *queue, struct queue_item *item);
+void queue_delay(struct broker *broker, struct queue *queue, struct queue_item *item, int64_t due_us);
 void queue_wake(struct queue *queue, int64_t wall_us);                     /* what is due becomes ready */
 int64_t queue_next_due_us(const struct queue *queue);                      /* INT64_MAX: nothing is delayed */
 void queue_write(struct broker *broker, struct queue *queue);              /* what changed, into the batch */
-int64_t queue_oldest_us(struct broker *broker, const struct queue *queue); /* log time of its oldest letter, 0: none */
+int64_t queue_oldest_us(struct broker *broker, const struct queue *queue); /* log time of its oldest item, 0: none */
 
 /* ack_bitmap.c */
 bool ack_bitmap_has(struct queue *queue, uint64_t seq);
@@ -129,49 +129,50 @@ void ack_bitmap_write(struct broker *broker, struct queue *queue);
 void ack_bitmap_free(struct queue *queue);
 void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct buffer *ret);
 
-/* trouble.c: one more failure. At the limit the letter is dead; else it waits its backoff (or `delay_us`, if given). */
-void trouble_failed(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us,
+/* retry.c: one more failure. At the limit the item is dead; else it waits its backoff (or `delay_us`, if given). */
+void retry_failed(struct broker *broker, struct queue *queue, struct queue_item *item, int64_t delay_us,
 	const char *reason, const char *by);
-/* breaker.c. A failure: is the queue paused because of it, or already? Then it is not the letter's. */
-bool outage_failed(struct broker *broker, struct queue *queue, const struct letter *letter, const char *reason);
-void outage_worked(struct broker *broker, struct queue *queue);
-bool outage_end(struct broker *broker, struct queue *queue); /* the operator's word; was it paused? */
-int outage_open(struct broker *broker, struct queue *queue);
+/* breaker.c. A failure: is the queue paused because of it, or already? Then it is not the item's. */
+bool queue_pause_failed(struct broker *broker, struct queue *queue, const struct queue_item *item, const char *reason);
+void queue_pause_worked(struct broker *broker, struct queue *queue);
+bool queue_pause_end(struct broker *broker, struct queue *queue); /* the operator's word; was it paused? */
+int queue_pause_open(struct broker *broker, struct queue *queue);
 
 /* dead.c */
-void dead_letter(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
-int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
-	struct buffer *ret_message);
+void dead_letter(
+	struct broker *broker, struct queue *queue, struct queue_item *item, const char *reason, const char *by);
+int dead_read(
+	struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_retry, struct buffer *ret_message);
 bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq);
 /* Puts a settled message back into the queue. false: it is not settled, or it is a dead letter. */
 bool dead_replay(struct broker *broker, struct queue *queue, const struct logged *logged);
 bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const char *why);
 /* Deletes the dead letter without logging its key. false: it is not among the dead letters. */
 bool dead_erase(struct broker *broker, struct queue *queue, uint64_t seq);
-void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret);  /* the key of the letter's row */
-void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven letter was handled */
-void dead_committed(struct broker *broker); /* the dropped letters have left the store, too */
-int dead_open(struct broker *broker);       /* puts redriven letters back into their queues */
+void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret);  /* the key of the item's row */
+void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven item was handled */
+void dead_committed(struct broker *broker); /* the dropped items have left the store, too */
+int dead_open(struct broker *broker);       /* puts redriven items back into their queues */
 
-/* trouble.c: refused for good: dead at once. */
-void trouble_refused(
-	struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
+/* retry.c: refused for good: dead at once. */
+void retry_refused(
+	struct broker *broker, struct queue *queue, struct queue_item *item, const char *reason, const char *by);
 /* One more failure, of a while ago: it moves nothing. */
-void trouble_counted(struct queue *queue, struct letter *letter, int64_t at_us, const char *reason, const char *by);
-void trouble_waits(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us);
-void trouble_forget(struct broker *broker, struct queue *queue, struct letter *letter);
-int troubles_open(struct broker *broker, struct queue *queue);
-void trouble_write(struct broker *broker, struct queue *queue, const struct letter *letter);
-bool trouble_decode(struct bytes bytes, Trouble *ret);
-void trouble_encode(const Trouble *trouble, struct buffer *ret);
+void retry_counted(struct queue *queue, struct queue_item *item, int64_t at_us, const char *reason, const char *by);
+void retry_waits(struct broker *broker, struct queue *queue, struct queue_item *item, int64_t delay_us);
+void retry_forget(struct broker *broker, struct queue *queue, struct queue_item *item);
+int retries_open(struct broker *broker, struct queue *queue);
+void retry_write(struct broker *broker, struct queue *queue, const struct queue_item *item);
+bool retry_decode(struct bytes bytes, Trouble *ret);
+void retry_encode(const Trouble *retry, struct buffer *ret);
 
 /*
- * lease.c. A crash makes suspects of all letters that the session had. It counts as a failure of one only if that was handed
+ * lease.c. A crash makes suspects of all items that the session had. It counts as a failure of one only if that was handed
  * out alone and no session of the service died shortly before without it; then the crash before, which it shared, counts as well.
  */
-void lease_grant(struct broker *broker, struct queue *queue, struct letter *letter, struct session *session);
-void lease_end(struct queue *queue, struct letter *letter);
-struct letter *lease_find(
+void lease_grant(struct broker *broker, struct queue *queue, struct queue_item *item, struct session *session);
+void lease_end(struct queue *queue, struct queue_item *item);
+struct queue_item *lease_find(
 	struct broker *broker, struct session *session, const Receipt *receipt, struct queue **ret_queue);
 void lease_renew(struct broker *broker, struct session *session, const UpRenew *renew);
 void leases_expire(struct broker *broker, struct queue *queue);

@@ -1,7 +1,7 @@
 /*
  * hello.c: who comes, and whether it may
  *
- * Promises:  every session gets an epoch and a lane that no other ever had. An exclusive service has one active instance. A peer
+ * Promises:  every session gets an epoch and a mailbox that no other ever had. An exclusive service has one active instance. A peer
  *            that remembers more than the log holds is the proof that the log was shortened: the broker stops. One whose memory
  *            is proved wrong by what this start of the broker has told is refused itself, and nobody else is troubled.
  * Read next: session.c, lease.c (what is still held)
@@ -202,7 +202,7 @@ static struct session *session_new(
 	session->rights = rights_of(broker, who, hello->service, hello->instance);
 	session->gateway = broker->topology.peers[peer].gateway;
 	session->hears_further = hello->hears_further;
-	session->unhurried = hello->unhurried;
+	session->batch_projections = hello->unhurried;
 	session->spooled = hello->spooled;
 	session->heard_boot_us = broker_boot_us(broker);
 	session->cursor = hello->cursor;
@@ -227,13 +227,13 @@ static void enlist(struct broker *broker, struct session *session)
 }
 
 /* The welcome leaves with the next commit: by then a new gateway is on the disk. */
-static void welcome_later(struct broker *broker, const struct session *session, const Hello *hello, const char *lane)
+static void welcome_later(struct broker *broker, const struct session *session, const Hello *hello, const char *mailbox)
 {
 	Control control = { .which_what = Control_welcome_tag };
 	Welcome *welcome = &control.what.welcome;
 
 	welcome->epoch = session->epoch;
-	TEXT_COPY(welcome->lane, lane);
+	TEXT_COPY(welcome->lane, mailbox);
 	greet(broker, hello, welcome);
 	welcome->active = true;
 	welcome->heartbeat_ms = (uint32_t)(broker->settings.heartbeat_us / US_PER_MS);
@@ -242,12 +242,12 @@ static void welcome_later(struct broker *broker, const struct session *session, 
 
 static int begin(struct broker *broker, struct session *session, const Hello *hello)
 {
-	char lane[160] = "";
+	char mailbox[160] = "";
 	int r;
 
 	if (session->cursor == 0)
-		session->newcomer = newcomer_new(broker, session->peer);
-	r = broker->out.open_lane(broker->out.context, session->epoch, session->who, lane);
+		session->backfill = backfill_new(broker, session->peer);
+	r = broker->out.open_mailbox(broker->out.context, session->epoch, session->who, mailbox);
 	if (r < 0)
 		return r;
 	enlist(broker, session);
@@ -255,7 +255,7 @@ static int begin(struct broker *broker, struct session *session, const Hello *he
 		gateway_meet(broker, session->instance, session->who);
 	for (pb_size_t i = 0; i < hello->held_count; i++)
 		lease_adopt(broker, session, &hello->held[i]);
-	welcome_later(broker, session, hello, lane);
+	welcome_later(broker, session, hello, mailbox);
 	return 0;
 }
 
@@ -319,7 +319,7 @@ void hear_hello(struct broker *broker, struct bytes routing, const char *who, co
 	}
 	session = session_new(broker, peer, routing, who, hello);
 	if (begin(broker, session, hello) < 0) {
-		newcomer_free(session->newcomer);
+		backfill_free(session->backfill);
 		free(session);
 		refuse_hello(broker, routing, who, "the broker could not open a lane", false);
 	}

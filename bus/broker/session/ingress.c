@@ -3,7 +3,7 @@
  *
  * Promises:  frames of a session are accepted in order only; a frame that does not add up is refused and counted. A session whose
  *            frames make no sense or have a gap is ended: its peer says hello again and repeats what was not confirmed. While a
- *            commit is on its way, frames of services that have a queue are put off: a verdict lets the next letter of its key
+ *            commit is on its way, frames of services that have a queue are put off: a verdict lets the next item of its key
  *            out, and that may leave only when the verdict is synced.
  * Read next: stage.c, log/idem.c, queue/claim.c, queue/lease.c
  */
@@ -211,7 +211,7 @@ void hear_publish(struct broker *broker, struct session *session, uint64_t reque
 	before = envelope.idem[0] != '\0' ? idem_find(broker, topic, &envelope, message, &same) : 0;
 	if (before > 0)
 		answer_repeat(broker, session, request, &envelope, before, same);
-	else if (room_refuses(broker, session, reason))
+	else if (disk_space_refuses(broker, session, reason))
 		answer_refused(broker, session, request, reason, false);
 	else if (envelope.claim && !gateways_drained(broker))
 		claim_park(broker, session, request, message);
@@ -265,38 +265,38 @@ static uint64_t stage_facts(struct broker *broker, struct session *session, cons
 	return first;
 }
 
-static void settle(
-	struct broker *broker, struct session *session, struct queue *queue, struct letter *letter, const UpTurn *up)
+static void settle(struct broker *broker, struct session *session, struct queue *queue, struct queue_item *queue_item,
+	const UpTurn *up)
 {
-	letter->suspect = false;
-	letter->excused = 0;
-	letter->shared_death = 0;
-	letter->accused_us = 0;
+	queue_item->suspect = false;
+	queue_item->uncounted_crashes = 0;
+	queue_item->shared_crash_id = 0;
+	queue_item->suspected_at_us = 0;
 	if (up->verdict == VERDICT_DONE || (up->verdict == VERDICT_RETURN && !up->failed))
-		outage_worked(broker, queue);
+		queue_pause_worked(broker, queue);
 	switch (up->verdict) {
 	case VERDICT_DONE:
-		queue_settle(broker, queue, letter);
+		queue_settle(broker, queue, queue_item);
 		break;
 	case VERDICT_RETURN:
 		if (up->failed)
-			trouble_failed(broker, queue, letter, up->delay_us, up->reason, session->instance);
+			retry_failed(broker, queue, queue_item, up->delay_us, up->reason, session->instance);
 		else
-			trouble_waits(broker, queue, letter, up->delay_us);
+			retry_waits(broker, queue, queue_item, up->delay_us);
 		break;
 	case VERDICT_DEAD:
-		trouble_refused(broker, queue, letter, up->reason, session->instance);
+		retry_refused(broker, queue, queue_item, up->reason, session->instance);
 		break;
 	}
 }
 
-/* 0: the turn may be; *ret_letter is what it settles, NULL for a turn on the clock. */
+/* 0: the turn may be; *ret_item is what it settles, NULL for a turn on the clock. */
 static int check_receipt(struct broker *broker, struct session *session, const UpTurn *up, struct queue **ret_queue,
-	struct letter **ret_letter, char reason[256])
+	struct queue_item **ret_item, char reason[256])
 {
 	const struct topology_peer *peer = &broker->topology.peers[session->peer];
 
-	*ret_letter = NULL;
+	*ret_item = NULL;
 	if (up->receipt.seq == 0) {
 		if (peer->exclusive)
 			return 0;
@@ -304,8 +304,8 @@ static int check_receipt(struct broker *broker, struct session *session, const U
 		refused(broker, REFUSED_RIGHT, session->who, session, "%s", reason);
 		return -EPERM;
 	}
-	*ret_letter = lease_find(broker, session, &up->receipt, ret_queue);
-	if (*ret_letter)
+	*ret_item = lease_find(broker, session, &up->receipt, ret_queue);
+	if (*ret_item)
 		return 0;
 	snprintf(reason, 256, "stale receipt: message %llu of queue %s, attempt %u, is not leased to this session",
 		(unsigned long long)up->receipt.seq, up->receipt.queue, up->receipt.attempt);
@@ -325,14 +325,14 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 {
 	struct judged *judged = NULL;
 	struct queue *queue = NULL;
-	struct letter *letter = NULL;
+	struct queue_item *queue_item = NULL;
 	char reason[256];
 
 	if (session->turn_refused) {
 		refuse_turn(broker, session, up, "it may be decided on a turn before it that was refused", false);
 		return;
 	}
-	if (check_receipt(broker, session, up, &queue, &letter, reason) < 0) {
+	if (check_receipt(broker, session, up, &queue, &queue_item, reason) < 0) {
 		refuse_turn(broker, session, up, reason, false);
 		return;
 	}
@@ -340,14 +340,14 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 		judged = memory_new(up->facts * sizeof(*judged));
 	if (judge_facts(broker, session, up, facts, judged, reason) < 0) {
 		refuse_turn(broker, session, up, reason, true);
-		if (letter)
-			trouble_refused(broker, queue, letter, reason, session->instance);
+		if (queue_item)
+			retry_refused(broker, queue, queue_item, reason, session->instance);
 	} else {
 		answer_later(broker, session, up->request, CONFIRM_FRESH,
 			stage_facts(broker, session, judged, up->facts), false);
 		broker->commit->verdict_count++;
-		if (letter)
-			settle(broker, session, queue, letter, up);
+		if (queue_item)
+			settle(broker, session, queue, queue_item, up);
 	}
 	free(judged);
 }

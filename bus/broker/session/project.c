@@ -3,7 +3,7 @@
  *
  * Promises:  in order, from its own cursor, as far as its credit goes; *progress* says how far when there was nothing to see. A
  *            newcomer gets of compacted topics only the rows that still stand, then the log.
- * Read next: newcomer.c
+ * Read next: backfill.c
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
@@ -11,7 +11,7 @@
 #include "bus/broker/session/session.h"
 #include <errno.h>
 
-enum { NEWCOMER_AT_ONCE = 256, LOADS_AT_ONCE = 64 }; /* messages, blocks read from the disk */
+enum { BACKFILL_AT_ONCE = 256, LOADS_AT_ONCE = 64 }; /* messages, blocks read from the disk */
 
 static bool has_credit(const struct session *session)
 {
@@ -34,15 +34,15 @@ static int find_beside_rows(struct broker *broker, struct session *session)
 	struct logged found = { .seq = UINT64_MAX };
 	int r;
 
-	if (session->newcomer_log > session->cursor)
+	if (session->backfill_log > session->cursor)
 		return 0;
-	if (session->newcomer_looked < session->cursor)
-		session->newcomer_looked = session->cursor;
+	if (session->backfill_looked < session->cursor)
+		session->backfill_looked = session->cursor;
 	add_topics_not_compacted(broker, &broker->topology.peers[session->peer], &topics);
-	r = log_find_soon(broker->log, session->newcomer_looked + 1, &topics, &session->newcomer_looked, &found);
+	r = log_find_soon(broker->log, session->backfill_looked + 1, &topics, &session->backfill_looked, &found);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	session->newcomer_log = found.seq;
+	session->backfill_log = found.seq;
 	return 0;
 }
 
@@ -56,30 +56,30 @@ static int next_of_log(struct broker *broker, struct session *session, struct lo
 	return log_read(broker->log, ret->seq, ret);
 }
 
-static void end_newcomer(struct session *session)
+static void end_backfill(struct session *session)
 {
-	newcomer_free(session->newcomer);
-	session->newcomer = NULL;
+	backfill_free(session->backfill);
+	session->backfill = NULL;
 }
 
 /* The next message of a newcomer: a row of `latest` or a message of the log; the lower number comes first. */
-static int next_for_newcomer(struct broker *broker, struct session *session, struct logged *ret)
+static int next_for_backfill(struct broker *broker, struct session *session, struct logged *ret)
 {
-	uint64_t limit = newcomer_limit(session->newcomer);
+	uint64_t limit = backfill_limit(session->backfill);
 	int row, r = find_beside_rows(broker, session);
 
 	if (r < 0)
 		return r;
-	row = newcomer_next(broker, session->newcomer, session->cursor + 1, ret);
+	row = backfill_next(broker, session->backfill, session->cursor + 1, ret);
 	if (row < 0 && row != -ENOENT)
 		return row;
-	if (session->newcomer_log <= limit && (row == -ENOENT || session->newcomer_log < ret->seq))
-		return log_read(broker->log, session->newcomer_log, ret);
+	if (session->backfill_log <= limit && (row == -ENOENT || session->backfill_log < ret->seq))
+		return log_read(broker->log, session->backfill_log, ret);
 	if (row == 0)
 		return 0;
 	if (session->cursor < limit)
 		session->cursor = limit;
-	end_newcomer(session);
+	end_backfill(session);
 	return next_of_log(broker, session, ret);
 }
 
@@ -94,7 +94,7 @@ static void project_one(struct broker *broker, struct session *session, const st
 	session->cursor = session->told = logged->seq;
 	session->projected_messages++;
 	session->projected_bytes += logged->message.len;
-	session_say(broker, session, &down, logged->message);
+	session_put(broker, session, &down, logged->message);
 }
 
 static void say_progress(struct broker *broker, struct session *session)
@@ -104,13 +104,13 @@ static void say_progress(struct broker *broker, struct session *session)
 	down.what.progress.seq = session->told = session->cursor;
 	session->told_boot_us = broker_boot_us(broker);
 	session->wants_progress = false;
-	session_say(broker, session, &down, BYTES(NULL, 0));
+	session_put(broker, session, &down, BYTES(NULL, 0));
 }
 
 /* A newcomer, or one that was away for long, is served bit by bit: others wait for the same thread. */
 static bool has_had_its_share(const struct broker *broker, const struct session *session, int given, uint64_t loads)
 {
-	return (session->newcomer && given >= NEWCOMER_AT_ONCE) || log_loads(broker->log) - loads >= LOADS_AT_ONCE;
+	return (session->backfill && given >= BACKFILL_AT_ONCE) || log_loads(broker->log) - loads >= LOADS_AT_ONCE;
 }
 
 static void project(struct broker *broker, struct session *session)
@@ -119,21 +119,21 @@ static void project(struct broker *broker, struct session *session)
 	struct logged logged;
 	int r = 0;
 
-	if (!topic_set_any(&broker->topology.peers[session->peer].remembers) && !session->newcomer)
+	if (!topic_set_any(&broker->topology.peers[session->peer].remembers) && !session->backfill)
 		session->cursor = log_head(broker->log);
 	for (int given = 0; r == 0 && session->cursor < log_head(broker->log) && has_credit(session); given++) {
 		r = has_had_its_share(broker, session, given, loads) ? -EAGAIN
-			: session->newcomer                          ? next_for_newcomer(broker, session, &logged)
+			: session->backfill                          ? next_for_backfill(broker, session, &logged)
 								     : next_of_log(broker, session, &logged);
 		if (r == 0 && !(logged.flags & FLAG_ERASED)) /* it may have been found before it was erased */
 			project_one(broker, session, &logged);
 		else if (r == 0)
 			session->cursor = logged.seq;
 	}
-	if (session->newcomer && session->cursor >= newcomer_limit(session->newcomer))
-		end_newcomer(session);
+	if (session->backfill && session->cursor >= backfill_limit(session->backfill))
+		end_backfill(session);
 	if (r == -EAGAIN)
-		broker->stirred = true;
+		broker->needs_dispatch = true;
 	else if (r < 0 && r != -ENOENT)
 		broker->broken = r;
 	if (session->wants_progress && session->cursor == log_head(broker->log))
@@ -156,5 +156,5 @@ void progress_due(struct broker *broker, struct session *session)
 		broker_boot_us(broker) - session->told_boot_us < broker->settings.heartbeat_us)
 		return;
 	session->wants_progress = true;
-	broker->stirred = true;
+	broker->needs_dispatch = true;
 }

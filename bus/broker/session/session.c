@@ -2,7 +2,7 @@
  * session.c: the life of a session after its hello, and what goes out on the control socket
  *
  * Owns:      the list of sessions and the two maps to them, their writers.
- * Promises:  a session silent for five heartbeats is dead, and its leases are free at once. A lane that does not take a frame is
+ * Promises:  a session silent for five heartbeats is dead, and its leases are free at once. A mailbox that does not take a frame is
  *            the end of its session: with credit below the socket's mark that peer is gone. A frame that may wait for others
  *            leaves with the next frame that may not wait; their order stays.
  * Read next: hello.c
@@ -149,23 +149,23 @@ void session_end(struct broker *broker, struct session *session, enum parting ho
 	if (session_by_peer(broker, BYTES(session->routing, session->routing_len)) == session)
 		map_remove(broker->sessions->by_peer, BYTES(session->routing, session->routing_len));
 	list_remove(&session->hook);
-	broker->out.close_lane(broker->out.context, session->epoch);
-	newcomer_free(session->newcomer);
+	broker->out.close_mailbox(broker->out.context, session->epoch);
+	backfill_free(session->backfill);
 	frame_writer_free(&session->writer);
 	free(session);
-	broker->stirred = true;
+	broker->needs_dispatch = true;
 }
 
 /* When it was we who were away, what they sent meanwhile has not been read yet: nobody is declared dead for a while. */
-static bool has_mercy(struct broker *broker, int64_t now_us, int64_t silent_us)
+static bool has_grace(struct broker *broker, int64_t now_us, int64_t silent_us)
 {
 	if (now_us - broker->sessions->ticked_boot_us > 2 * broker->settings.heartbeat_us)
-		broker->sessions->mercy_until_us = now_us + silent_us;
+		broker->sessions->silence_grace_until_us = now_us + silent_us;
 	broker->sessions->ticked_boot_us = now_us;
-	return now_us < broker->sessions->mercy_until_us;
+	return now_us < broker->sessions->silence_grace_until_us;
 }
 
-/* A command holds no letter, claim or spool: nothing waits for the end of its session, and its machine may be busy. */
+/* A command holds no item, claim or spool: nothing waits for the end of its session, and its machine may be busy. */
 static bool is_command(const struct broker *broker, const struct session *session)
 {
 	return broker->topology.peers[session->peer].operator_ && !broker->queues[session->peer] && !session->gateway;
@@ -175,14 +175,14 @@ void sessions_expire(struct broker *broker)
 {
 	int64_t now_us = broker_boot_us(broker);
 	int64_t silent_us = SILENT_HEARTBEATS * broker->settings.heartbeat_us;
-	bool mercy = has_mercy(broker, now_us, silent_us);
+	bool grace = has_grace(broker, now_us, silent_us);
 
 	LIST_EACH_SAFE (hook, &broker->sessions->all) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
 		int64_t allowed_us = is_command(broker, session) ? COMMAND_PATIENCE * silent_us : silent_us;
 
-		if (session->failing || (!mercy && now_us - session->heard_boot_us > allowed_us))
+		if (session->failing || (!grace && now_us - session->heard_boot_us > allowed_us))
 			session_end(broker, session, PARTING_CRASH);
 	}
 }
@@ -209,10 +209,10 @@ static void flush(struct broker *broker, struct session *session)
 		session->down_number++;
 }
 
-void session_say(struct broker *broker, struct session *session, const Down *down, struct bytes body)
+void session_put(struct broker *broker, struct session *session, const Down *down, struct bytes body)
 {
 	if (session->writer.count == 0) {
-		session->gathers = session->unhurried;
+		session->gathers = session->batch_projections;
 		session->gathers_boot_us = broker_boot_us(broker);
 	}
 	if (down->which_what != Down_projection_tag)

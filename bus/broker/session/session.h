@@ -1,5 +1,5 @@
 /*
- * session.h: one peer, one run, one lane, one epoch
+ * session.h: one peer, one run, one mailbox, one epoch
  */
 #ifndef BROKER_SESSION_SESSION_H
 #define BROKER_SESSION_SESSION_H
@@ -8,7 +8,7 @@
 
 enum { PINGS_REMEMBERED = 32 };
 
-struct newcomer; /* latest.h */
+struct backfill; /* latest.h */
 
 struct session {
 	struct list hook;
@@ -23,8 +23,8 @@ struct session {
 	char who[WHO_MAX]; /* as the gate names its connections */
 	unsigned rights;   /* of enum right */
 	bool gateway;
-	bool hears_further; /* one confirm may answer many requests */
-	bool unhurried;     /* projections alone are gathered for it */
+	bool hears_further;     /* one confirm may answer many requests */
+	bool batch_projections; /* projections alone are gathered for it */
 	int64_t heard_boot_us;
 
 	uint64_t up_number;   /* last frame accepted */
@@ -47,18 +47,18 @@ struct session {
 	uint64_t told;   /* last number a projection or progress named */
 	int64_t told_boot_us;
 	bool wants_progress;       /* somebody waits for it: do not leave it to the heartbeat */
-	struct newcomer *newcomer; /* NULL: it reads the log alone */
-	uint64_t newcomer_looked;  /* up to here the log was searched for what it reads beside rows ... */
-	uint64_t newcomer_log;     /* ... and this is the next; not above the cursor: not found yet */
+	struct backfill *backfill; /* NULL: it reads the log alone */
+	uint64_t backfill_looked;  /* up to here the log was searched for what it reads beside rows ... */
+	uint64_t backfill_log;     /* ... and this is the next; not above the cursor: not found yet */
 
-	struct list leased; /* letters, oldest first */
+	struct list leased; /* items, oldest first */
 	uint32_t leased_count;
 	bool alone; /* what it holds was handed out alone */
 
 	struct frame_writer writer;
 	bool gathers;            /* nothing lies in the writer that it waits for ... */
 	int64_t gathers_boot_us; /* ... since then */
-	bool failing;            /* its lane did not take a frame */
+	bool failing;            /* its mailbox did not take a frame */
 	bool turn_refused;       /* so are all its later ones */
 };
 
@@ -69,9 +69,9 @@ struct sessions {
 	struct map *by_peer; /* routing id -> session */
 	uint64_t begun;      /* this start */
 	int64_t ticked_boot_us;
-	int64_t mercy_until_us; /* no session is ended for its silence before this */
-	struct list put_off;    /* frames, see ingress.c */
-	struct map *rebuilding; /* service/instance: its next hello is told to fold anew */
+	int64_t silence_grace_until_us; /* no session is ended for its silence before this */
+	struct list put_off;            /* frames, see ingress.c */
+	struct map *rebuilding;         /* service/instance: its next hello is told to fold anew */
 	Control *control_heard; /* the one that is being heard: 32 kB, cleared for each would be most of a heartbeat */
 	struct list control;    /* struct control_answer: leave with the next commit */
 };
@@ -95,6 +95,6 @@ void sessions_flush(struct broker *broker); /* pushes what lies in the writers, 
 int64_t session_gathers_us(const struct broker *broker, const struct session *session);
 /* The same for those who hear nothing: confirms are all they wait for, so these do not wait for the deliveries. */
 void sessions_flush_sayers(struct broker *broker);
-void session_say(struct broker *broker, struct session *session, const Down *down, struct bytes body);
+void session_put(struct broker *broker, struct session *session, const Down *down, struct bytes body);
 
 #endif

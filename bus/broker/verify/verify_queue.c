@@ -4,7 +4,7 @@
  * Promises:  every message is counted once for each queue that hears it: done (or cancelled, which is an end like it), among the
  *            dead letters, redriven from there, or pending. What is two of these at once, or settled though it was never heard,
  *            is a problem. Nothing lies among the dead letters or the failures of a queue of a message that the log never held.
- * Read next: ack_bitmap.c, dead.c, trouble.c (whose rows these are)
+ * Read next: ack_bitmap.c, dead.c, retry.c (whose rows these are)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/map.h"
@@ -23,7 +23,7 @@ struct dead {
 	struct buffer message;
 };
 
-struct trouble {
+struct retry {
 	uint64_t seq;
 	bool met;
 };
@@ -32,7 +32,7 @@ struct verify_queue {
 	const struct topology_peer *peer;
 	uint64_t floor;
 	uint64_t *since; /* by the topic's index: it has heard this topic from here on; 0: never */
-	struct map *dead, *troubles;
+	struct map *dead, *retries;
 	uint64_t row; /* the one in bits; UINT64_MAX: none */
 	uint8_t bits[ACKS_BYTES];
 	uint64_t done, dead_count, redriven, pending, before;
@@ -71,28 +71,27 @@ static int each_row(struct verify *verify, struct verify_queue *queue, int famil
 static void note_dead(struct verify *verify, struct verify_queue *queue, uint64_t seq, struct bytes value)
 {
 	struct dead *dead = memory_new(sizeof(*dead));
-	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
+	_cleanup_free_ Trouble *retry = memory_new(sizeof(*retry));
 	size_t len = value.len >= 4 ? get_u32(value.data) : SIZE_MAX;
 
 	dead->seq = seq;
-	if (value.len < 4 || len > value.len - 4 ||
-		!trouble_decode(BYTES((const uint8_t *)value.data + 4, len), trouble))
+	if (value.len < 4 || len > value.len - 4 || !retry_decode(BYTES((const uint8_t *)value.data + 4, len), retry))
 		verify_problem(verify, seq, "its dead letter of queue %s is damaged", queue->peer->name);
 	else
 		buffer_add(&dead->message, (const uint8_t *)value.data + 4 + len, value.len - 4 - len);
-	dead->redriven = trouble->redriven;
+	dead->redriven = retry->redriven;
 	map_put(queue->dead, map_number(&dead->seq), dead);
 }
 
-static void note_trouble(struct verify *verify, struct verify_queue *queue, uint64_t seq, struct bytes value)
+static void note_retry(struct verify *verify, struct verify_queue *queue, uint64_t seq, struct bytes value)
 {
-	struct trouble *row = memory_new(sizeof(*row));
-	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
+	struct retry *row = memory_new(sizeof(*row));
+	_cleanup_free_ Trouble *retry = memory_new(sizeof(*retry));
 
 	row->seq = seq;
-	if (!trouble_decode(value, trouble))
+	if (!retry_decode(value, retry))
 		verify_problem(verify, seq, "its failures in queue %s are damaged", queue->peer->name);
-	map_put(queue->troubles, map_number(&row->seq), row);
+	map_put(queue->retries, map_number(&row->seq), row);
 }
 
 static void note_since(struct verify *verify, struct verify_queue *queue, uint64_t id, struct bytes value)
@@ -137,7 +136,7 @@ static int open_queue(struct verify *verify, struct verify_queue *queue)
 	int r = each_row(verify, queue, FAMILY_QUEUE, "f", note_floor);
 
 	r = r ? r : each_row(verify, queue, FAMILY_QUEUE, "t", note_since);
-	r = r ? r : each_row(verify, queue, FAMILY_QUEUE, "x", note_trouble);
+	r = r ? r : each_row(verify, queue, FAMILY_QUEUE, "x", note_retry);
 	r = r ? r : each_row(verify, queue, FAMILY_QUEUE, "a", note_acks);
 	return r ? r : each_row(verify, queue, FAMILY_DEAD, "", note_dead);
 }
@@ -158,7 +157,7 @@ int verify_queues_open(struct verify *verify)
 		queue->since = memory_new((size_t)verify->topology->topic_count * sizeof(uint64_t));
 		queue->row = UINT64_MAX;
 		queue->dead = map_new();
-		queue->troubles = map_new();
+		queue->retries = map_new();
 		r = open_queue(verify, queue);
 	}
 	return r;
@@ -190,7 +189,7 @@ static void count_heard(struct verify *verify, struct verify_queue *queue, const
 	const char *name = queue->peer->name;
 	bool settled = is_settled(verify, queue, message->seq);
 	struct dead *dead = map_get(queue->dead, map_number(&message->seq));
-	struct trouble *trouble = map_get(queue->troubles, map_number(&message->seq));
+	struct retry *retry = map_get(queue->retries, map_number(&message->seq));
 
 	if (dead && !settled)
 		verify_problem(verify, message->seq, "it is pending in queue %s and among its dead letters", name);
@@ -199,7 +198,7 @@ static void count_heard(struct verify *verify, struct verify_queue *queue, const
 			verify, message->seq, "it is pending in queue %s and has been dropped from the log", name);
 	if (dead && message->message.data && !bytes_equal(buffer_bytes(&dead->message), message->message))
 		verify_problem(verify, message->seq, "its dead letter of queue %s holds other bytes", name);
-	if (trouble && settled && !(dead && dead->redriven))
+	if (retry && settled && !(dead && dead->redriven))
 		verify_problem(verify, message->seq, "queue %s is done with it and still counts its failures", name);
 	if (dead)
 		dead->met = true;
@@ -210,12 +209,12 @@ static void count_heard(struct verify *verify, struct verify_queue *queue, const
 }
 
 /* A queue that does not hear the topic any more, or not yet then, may have had its trouble with it all the same. */
-static void excuse_trouble(struct verify_queue *queue, uint64_t seq)
+static void excuse_retry(struct verify_queue *queue, uint64_t seq)
 {
-	struct trouble *trouble = map_get(queue->troubles, map_number(&seq));
+	struct retry *retry = map_get(queue->retries, map_number(&seq));
 
-	if (trouble)
-		trouble->met = true;
+	if (retry)
+		retry->met = true;
 }
 
 void verify_heard(struct verify *verify, const struct verify_message *message)
@@ -235,7 +234,7 @@ void verify_heard(struct verify *verify, const struct verify_message *message)
 			verify_problem(verify, message->seq, "queue %s has settled it and does not hear it",
 				queue->peer->name);
 		if (queue && (topic < 0 || queue->since[topic] > 0))
-			excuse_trouble(queue, message->seq);
+			excuse_retry(queue, message->seq);
 	}
 }
 
@@ -257,14 +256,14 @@ static void end_dead(struct bytes key, void *value, void *context)
 			ending->queue->peer->name);
 }
 
-static void end_trouble(struct bytes key, void *value, void *context)
+static void end_retry(struct bytes key, void *value, void *context)
 {
 	const struct ending *ending = context;
-	const struct trouble *trouble = value;
+	const struct retry *retry = value;
 
 	(void)key;
-	if (!trouble->met)
-		verify_problem(ending->verify, trouble->seq, "queue %s counts failures of it and does not hear it",
+	if (!retry->met)
+		verify_problem(ending->verify, retry->seq, "queue %s counts failures of it and does not hear it",
 			ending->queue->peer->name);
 }
 
@@ -276,7 +275,7 @@ int verify_queues_end(struct verify *verify)
 		if (!ending.queue)
 			continue;
 		map_each(ending.queue->dead, end_dead, &ending);
-		map_each(ending.queue->troubles, end_trouble, &ending);
+		map_each(ending.queue->retries, end_retry, &ending);
 	}
 	return 0;
 }
@@ -326,8 +325,8 @@ void verify_queues_free(struct verify *verify)
 			continue;
 		map_each(queue->dead, free_dead, NULL);
 		map_free(queue->dead);
-		map_each(queue->troubles, free_value, NULL);
-		map_free(queue->troubles);
+		map_each(queue->retries, free_value, NULL);
+		map_free(queue->retries);
 		free(queue->since);
 		free(queue);
 	}

@@ -84,7 +84,7 @@ static int judge(const struct blob_writer *writer, uint64_t more, uint64_t on_di
 		return -EDQUOT;
 	if (store->limits.kept_free == 0)
 		return 0;
-	int r = disk_room(store->path, &free_bytes, &total);
+	int r = disk_space(store->path, &free_bytes, &total);
 	if (r < 0)
 		return r;
 	return free_bytes < on_disk || free_bytes - on_disk < store->limits.kept_free ? -ENOSPC : 0;

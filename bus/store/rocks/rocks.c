@@ -51,7 +51,7 @@ static int classify_error(const char *words)
 	return -EIO;
 }
 
-static void tell(struct store *store, const char *words)
+static void keep_why(struct store *store, const char *words)
 {
 	pthread_mutex_lock(&rocks_of(store)->telling);
 	text_copy(store->why, sizeof(store->why), words);
@@ -63,7 +63,7 @@ int rocks_take_error(struct store *store, char *words)
 	if (!words)
 		return 0;
 	int r = classify_error(words);
-	tell(store, words);
+	keep_why(store, words);
 	rocksdb_free(words);
 	return r;
 }
@@ -149,9 +149,9 @@ static void rocks_batch_free(struct store_batch *batch)
 	free(batch);
 }
 
-static int rocks_room(const struct store *store, uint64_t *ret_free, uint64_t *ret_total)
+static int rocks_disk_space(const struct store *store, uint64_t *ret_free, uint64_t *ret_total)
 {
-	return disk_room(((const struct rocks_store *)store)->path, ret_free, ret_total);
+	return disk_space(((const struct rocks_store *)store)->path, ret_free, ret_total);
 }
 
 static int write_and_sync(struct rocks_store *rocks, struct store_batch *batch, bool sync, char why[STORE_WHY_BYTES])
@@ -183,7 +183,7 @@ static int rocks_commit(struct store *store, struct store_batch *batch, bool syn
 		size_t len = strlen(why);
 		snprintf(why + len, sizeof(why) - len, " (in %s)", rocks->path);
 	}
-	tell(store, why);
+	keep_why(store, why);
 	return r;
 }
 
@@ -368,7 +368,7 @@ const struct store_engine rocks_engine = {
 	.purge = rocks_purge,
 	.reopen = rocks_reopen,
 	.size = rocks_size,
-	.room = rocks_room,
+	.disk_space = rocks_disk_space,
 	.checkpoint = rocks_checkpoint,
 	.batch_new = rocks_batch_new,
 	.batch_put = rocks_batch_put,

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 enum {
-	OPEN_FILES_MAX = 128, /* of one store; the process's limit is 1024 by default and lanes need most of them */
+	OPEN_FILES_MAX = 128, /* of one store; the process's limit is 1024 by default and mailboxes need most of them */
 	OPEN_FILES_SHARD_BITS = 0, /* one list of them: 64 lists of two each close most files, to open them again */
 	/*
 	 * RocksDB's diary, the file LOG: only its head, and two files of it. Where a disk fails while a line is written there, the next line

@@ -5,7 +5,7 @@
  *           names. The broker is held up
  *           for moments only: it makes a snapshot that shares its files, and they are copied from there. No erasure is under
  *           way meanwhile. What could not be finished is removed.
- * Read next: backup_folder.c, backup_shelf.c (each night), erase_copy.c (who was erased leaves it), bus/broker/admin/answer_care.c
+ * Read next: backup_folder.c, backup_shelf.c (each night), erase_copy.c (who was erased leaves it), bus/broker/admin/answer_admin.c
  */
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/backup_shelf.h"
@@ -65,7 +65,7 @@ static int write_note(const struct command *command, const char *folder, json_t 
 	return ended;
 }
 
-static void tell(const struct command *command, const char *what, const char *folder, const json_t *of,
+static void print_backup(const struct command *command, const char *what, const char *folder, const json_t *of,
 	const struct backup_sum *sum)
 {
 	long long head = json_integer_value(json_object_get(of, "head"));
@@ -120,7 +120,7 @@ static int copy_snapshot(const struct command *command, json_t *snapshot, const 
 	if (ended == EXIT_FINE)
 		ended = backup_verify(command, folder, &sum, NULL);
 	if (ended == EXIT_FINE)
-		tell(command, "backed up to", folder, snapshot, &sum);
+		print_backup(command, "backed up to", folder, snapshot, &sum);
 	if (ended == EXIT_FINE && !command->json)
 		puts("Keep the secrets beside it (address.key, link.key, bounce.key, the shops'): they are not in it.");
 	json_decref(files);
@@ -151,7 +151,7 @@ static uint64_t bytes_in(const char *folder)
 }
 
 /* On the log's own disk the broker keeps so many headrooms, below one of which it takes nothing new. */
-static int look_for_room(const struct command *command, const char *log, const char *folder, unsigned headrooms)
+static int look_for_disk_space(const struct command *command, const char *log, const char *folder, unsigned headrooms)
 {
 	struct stat of_log, of_copy;
 	struct statvfs disk;
@@ -167,7 +167,7 @@ static int look_for_room(const struct command *command, const char *log, const c
 	}
 	free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
 	if (of_log.st_dev == of_copy.st_dev)
-		needed += headrooms * room_headroom(command->config, (uint64_t)disk.f_blocks * disk.f_frsize);
+		needed += headrooms * disk_headroom(command->config, (uint64_t)disk.f_blocks * disk.f_frsize);
 	if (free_bytes >= needed)
 		return EXIT_FINE;
 	complain(command,
@@ -187,7 +187,7 @@ int backup_make(const struct command *command, const char *folder, unsigned head
 	if (!ended)
 		snapshot = take_snapshot(command);
 	ended = snapshot
-		? look_for_room(command, json_string_value(json_object_get(snapshot, "path")), folder, headrooms)
+		? look_for_disk_space(command, json_string_value(json_object_get(snapshot, "path")), folder, headrooms)
 		: EXIT_NO;
 	if (!ended)
 		ended = copy_snapshot(command, snapshot, folder, list);
@@ -245,7 +245,7 @@ static int verify(const struct command *command, const char *folder)
 	int ended = backup_verify(command, folder, &sum, &note);
 
 	if (ended == EXIT_FINE)
-		tell(command, "verified", folder, note, &sum);
+		print_backup(command, "verified", folder, note, &sum);
 	json_decref(note);
 	return ended;
 }

@@ -372,7 +372,7 @@ void backup_remove_tree(const char *folder)
 	nftw(folder, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
 }
 
-uint64_t room_headroom(const struct config *config, uint64_t disk_bytes)
+uint64_t disk_headroom(const struct config *config, uint64_t disk_bytes)
 {
 	uint64_t fixed = (uint64_t)config_number(config, "broker", NULL, "headroom") << 20;
 	uint64_t part = disk_bytes / 100 * (uint64_t)config_number(config, "broker", NULL, "headroom-percent");

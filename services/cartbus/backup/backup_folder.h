@@ -56,9 +56,9 @@ int backup_each_known(
 
 /* ---- how much of a disk has to stay free ---- */
 
-enum { ROOM_HEADROOMS = 3 }; /* with less the monitor alarms */
+enum { DISK_HEADROOMS = 3 }; /* with less the monitor alarms */
 
 /* [broker] headroom of a file system of that size: with less the broker takes nothing new. */
-uint64_t room_headroom(const struct config *config, uint64_t disk_bytes);
+uint64_t disk_headroom(const struct config *config, uint64_t disk_bytes);
 
 #endif

@@ -236,7 +236,7 @@ static int make_next(struct command *command, size_t keep, char path[PATH_ROOM +
 	shelf_path(&shelf, name, path);
 	ended = r < 0 ? EXIT_NO : open_folder(command, &shelf, path);
 	if (ended == EXIT_FINE) {
-		ended = backup_make(command, path, ROOM_HEADROOMS);
+		ended = backup_make(command, path, DISK_HEADROOMS);
 		if (ended != EXIT_FINE)
 			backup_remove_tree(path);
 	}

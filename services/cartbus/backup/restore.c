@@ -8,12 +8,12 @@
  *            restore that was cut short the broker does not start until the restore was run again; what was learnt by then is
  *            kept. Persons erased after the backup was made are erased from the copy before it becomes the log.
  * Fails by:  stopping before anything was moved when something runs, or the backup is not what it was.
- * Read next: recall.c, backup_folder.c, bus/broker/queue/claim.c (why nothing is claimed)
+ * Read next: recover_sends.c, backup_folder.c, bus/broker/queue/claim.c (why nothing is claimed)
  */
 #include "services/cartbus/backup/restore.h"
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/blobs.h"
-#include "services/cartbus/backup/recall.h"
+#include "services/cartbus/backup/recover_sends.h"
 #include "services/cartbus/backup/subcommands.h"
 #include "services/cartbus/core/home.h"
 #include "services/cartbus/core/json_file.h"
@@ -53,7 +53,7 @@ struct restoring {
 	size_t erased;       /* messages */
 	struct backup_sum blobs;
 	json_t *note, *list; /* backup.json; who was erased */
-	struct recall recall;
+	struct recover_sends recovery;
 	int stores;            /* that knew what was mailed, of an older restore ... */
 	bool was_covered;      /* ... which knew what forbids a mail ... */
 	uint64_t was_known_to; /* ... up to this message, where it was of the same backup */
@@ -121,7 +121,7 @@ static int learn(struct restoring *restoring, const char *name)
 	if (strcmp(name, "broker") == 0)
 		return 0;
 	snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
-	r = recall_folder(&restoring->recall, name, path);
+	r = recover_sends_folder(&restoring->recovery, name, path);
 	return r == -EUCLEAN ? 0
 			     : r; /* one that is damaged knows nothing; one that cannot be read today may know much */
 }
@@ -175,7 +175,7 @@ static int put_sidelogs_aside(const struct restoring *restoring)
 	snprintf(aside, sizeof(aside), "%.500s/" SIDELOG_FOLDER, restoring->aside);
 	listing = opendir(folder);
 	while (listing && r >= 0 && (entry = readdir(listing))) {
-		if (!recall_is_sidelog(entry->d_name))
+		if (!recover_sends_is_sidelog(entry->d_name))
 			continue;
 		r = file_make_folders(aside, 0700);
 		if (r >= 0)
@@ -242,10 +242,10 @@ static bool add_older_note(struct restoring *restoring)
 		json_decref(older);
 		return false;
 	}
-	json_object_update_missing(restoring->recall.sends, json_object_get(older, "sends"));
-	json_object_update_missing(restoring->recall.said, json_object_get(older, "said"));
-	json_object_update_missing(restoring->recall.modes, json_object_get(older, "modes"));
-	json_object_update_missing(restoring->recall.let_back, json_object_get(older, "let_back"));
+	json_object_update_missing(restoring->recovery.sends, json_object_get(older, "sends"));
+	json_object_update_missing(restoring->recovery.said, json_object_get(older, "said"));
+	json_object_update_missing(restoring->recovery.modes, json_object_get(older, "modes"));
+	json_object_update_missing(restoring->recovery.let_back, json_object_get(older, "let_back"));
 	restoring->stores += (int)json_integer_value(json_object_get(older, "stores"));
 	restoring->was_covered = json_is_true(json_object_get(older, "covered"));
 	restoring->has_older = older != NULL;
@@ -258,13 +258,13 @@ static bool add_older_note(struct restoring *restoring)
 
 static int stores_of(const struct restoring *restoring)
 {
-	return restoring->recall.accounts + restoring->stores;
+	return restoring->recovery.accounts + restoring->stores;
 }
 
 /* Of a log that an older restore made, or of a backup of it: it tells nothing of what that restore did not know. */
 static bool is_of_later_log(const struct restoring *restoring)
 {
-	return restoring->has_older && (restoring->recall.has_other_log || !restoring->is_same_backup);
+	return restoring->has_older && (restoring->recovery.has_other_log || !restoring->is_same_backup);
 }
 
 /* 0: there is a time of which no state tells what was mailed. */
@@ -276,32 +276,32 @@ static int stores_that_know(const struct restoring *restoring)
 /* What an older restore knew says nothing of what was heard after it. */
 static bool is_covered(const struct restoring *restoring)
 {
-	const struct recall *recall = &restoring->recall;
+	const struct recover_sends *recovery = &restoring->recovery;
 
 	if (is_of_later_log(restoring) && !restoring->was_covered)
 		return false;
-	return recall_is_covered(recall) || (restoring->was_covered && !recall->has_other_log);
+	return recover_sends_is_covered(recovery) || (restoring->was_covered && !recovery->has_other_log);
 }
 
 /* Up to which message what forbids a mail is known; nothing beyond the backup: where that ends. */
 static uint64_t known_to(const struct restoring *restoring)
 {
-	const struct recall *recall = &restoring->recall;
+	const struct recover_sends *recovery = &restoring->recovery;
 	uint64_t to = restoring->was_known_to;
 
-	to = recall->head > to ? recall->head : to;
-	to = recall->stops_to > to ? recall->stops_to : to;
-	return recall->sidelog_last > to ? recall->sidelog_last : to;
+	to = recovery->head > to ? recovery->head : to;
+	to = recovery->stops_to > to ? recovery->stops_to : to;
+	return recovery->sidelog_last > to ? recovery->sidelog_last : to;
 }
 
 static int write_note(const struct restoring *restoring)
 {
 	char path[PATH_BYTES];
-	const struct recall *recall = &restoring->recall;
-	json_t *note = json_pack("{s:O,s:O,s:O,s:O,s:i,s:b,s:I,s:I,s:I}", "sends", recall->sends, "said", recall->said,
-		"modes", recall->modes, "let_back", recall->let_back, "stores", stores_that_know(restoring), "covered",
-		(int)is_covered(restoring), "head", (json_int_t)recall->head, "known_to",
-		(json_int_t)known_to(restoring), "at_us", backup_time(restoring->note));
+	const struct recover_sends *recovery = &restoring->recovery;
+	json_t *note = json_pack("{s:O,s:O,s:O,s:O,s:i,s:b,s:I,s:I,s:I}", "sends", recovery->sends, "said",
+		recovery->said, "modes", recovery->modes, "let_back", recovery->let_back, "stores",
+		stores_that_know(restoring), "covered", (int)is_covered(restoring), "head", (json_int_t)recovery->head,
+		"known_to", (json_int_t)known_to(restoring), "at_us", backup_time(restoring->note));
 	int r;
 
 	snprintf(path, sizeof(path), "%s/restore.json", restoring->state);
@@ -391,22 +391,22 @@ static void tell_stops(const struct restoring *restoring, const json_t *stops)
 		json_integer_value(json_object_get(stops, "actions")),
 		json_integer_value(json_object_get(stops, "privacy_requests")),
 		json_integer_value(json_object_get(stops, "modes")));
-	tell_sidelogs(restoring->recall.sidelogs);
+	tell_sidelogs(restoring->recovery.sidelogs);
 	if (!is_covered(restoring))
 		printf("NOT ALL OF IT: it is known up to message %llu, and nothing that survived tells what came after "
 		       "that. Who opted out or bought then would be mailed.\n",
 			(unsigned long long)known_to(restoring));
 }
 
-static void tell(const struct restoring *restoring)
+static void print_restored(const struct restoring *restoring)
 {
-	size_t sends = json_object_size(restoring->recall.sends);
-	json_t *stops = recall_count(restoring->recall.said, restoring->recall.modes);
-	size_t let_back = json_object_size(restoring->recall.let_back);
+	size_t sends = json_object_size(restoring->recovery.sends);
+	json_t *stops = recover_sends_count(restoring->recovery.said, restoring->recovery.modes);
+	size_t let_back = json_object_size(restoring->recovery.let_back);
 	json_t *whole = json_pack("{s:I,s:I,s:i,s:I,s:O,s:I,s:O,s:b,s:I,s:I}", "head",
-		(json_int_t)restoring->recall.head, "learnt", (json_int_t)sends, "stores", stores_of(restoring),
+		(json_int_t)restoring->recovery.head, "learnt", (json_int_t)sends, "stores", stores_of(restoring),
 		"erased", (json_int_t)restoring->erased, "stops", stops, "let_back", (json_int_t)let_back, "side_logs",
-		restoring->recall.sidelogs, "covered", (int)is_covered(restoring), "known_to",
+		restoring->recovery.sidelogs, "covered", (int)is_covered(restoring), "known_to",
 		(json_int_t)known_to(restoring), "blobs", (json_int_t)restoring->blobs.files);
 
 	if (restoring->command->json) {
@@ -414,7 +414,7 @@ static void tell(const struct restoring *restoring)
 	} else {
 		printf("The log is back as it was at message %llu. %zu mails were learnt from the states of %d "
 		       "services; what was there lies in %s/before-restore-*.\n",
-			(unsigned long long)restoring->recall.head, sends, stores_of(restoring), restoring->state);
+			(unsigned long long)restoring->recovery.head, sends, stores_of(restoring), restoring->state);
 		tell_stops(restoring, stops);
 		if (let_back > 0)
 			printf("%zu times somebody was let back on the list of who is mailed after the backup. A "
@@ -462,7 +462,7 @@ static int learn_from_beside(struct restoring *restoring)
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/%s/" SIDELOG_FILE, above, entry->d_name);
-		ended = recall_sidelog_copy(&restoring->recall, path);
+		ended = recover_sends_sidelog_copy(&restoring->recovery, path);
 	}
 	return ended;
 }
@@ -474,7 +474,7 @@ static int learn_from_sidelogs(struct restoring *restoring)
 	int ended;
 
 	snprintf(path, sizeof(path), "%.500s/" SIDELOG_FOLDER, restoring->state);
-	ended = recall_sidelogs(&restoring->recall, path);
+	ended = recover_sends_sidelogs(&restoring->recovery, path);
 	if (!ended && restoring->sidelog) {
 		bool is_folder = stat(restoring->sidelog, &found) == 0 && S_ISDIR(found.st_mode);
 
@@ -483,7 +483,7 @@ static int learn_from_sidelogs(struct restoring *restoring)
 			complain(restoring->command, "%s: %s", path, strerror(errno));
 			return EXIT_NO;
 		}
-		ended = recall_sidelog_copy(&restoring->recall, path);
+		ended = recover_sends_sidelog_copy(&restoring->recovery, path);
 	}
 	return ended ? ended : learn_from_beside(restoring);
 }
@@ -497,14 +497,14 @@ static const char *name_in(const json_t *note, const char *name, const char *oth
 
 static int learn_all(struct restoring *restoring)
 {
-	struct recall *recall = &restoring->recall;
+	struct recover_sends *recovery = &restoring->recovery;
 
-	recall->log_id = name_in(restoring->note, "log", "");
-	recall->origin = name_in(restoring->note, "origin", recall->log_id);
-	recall->head = (uint64_t)json_integer_value(json_object_get(restoring->note, "head"));
-	recall->known_to = recall->head;
-	recall->from_us = backup_time(restoring->note) - OVERLAP_US;
-	recall->erased = restoring->list;
+	recovery->log_id = name_in(restoring->note, "log", "");
+	recovery->origin = name_in(restoring->note, "origin", recovery->log_id);
+	recovery->head = (uint64_t)json_integer_value(json_object_get(restoring->note, "head"));
+	recovery->known_to = recovery->head;
+	recovery->from_us = backup_time(restoring->note) - OVERLAP_US;
+	recovery->erased = restoring->list;
 	if (each_store(restoring, refuse_running) < 0 || learn_from_sidelogs(restoring) != EXIT_FINE ||
 		each_store(restoring, learn) < 0)
 		return EXIT_NO;
@@ -527,7 +527,7 @@ static int restore_locked(struct restoring *restoring)
 	if (ended == EXIT_FINE)
 		ended = put_in_place(restoring);
 	if (ended == EXIT_FINE)
-		tell(restoring);
+		print_restored(restoring);
 	json_decref(note);
 	return ended;
 }
@@ -538,7 +538,7 @@ static int restore(struct restoring *restoring)
 	int lock = -1, ended, r;
 
 	restoring->state = config_get(command->config, "paths", NULL, "state");
-	restoring->recall = (struct recall){ .command = command,
+	restoring->recovery = (struct recover_sends){ .command = command,
 		.sends = json_object(),
 		.said = json_object(),
 		.modes = json_object(),
@@ -556,11 +556,11 @@ static int restore(struct restoring *restoring)
 		close(lock);
 	json_decref(restoring->note);
 	json_decref(restoring->list);
-	json_decref(restoring->recall.sends);
-	json_decref(restoring->recall.said);
-	json_decref(restoring->recall.modes);
-	json_decref(restoring->recall.sidelogs);
-	json_decref(restoring->recall.let_back);
+	json_decref(restoring->recovery.sends);
+	json_decref(restoring->recovery.said);
+	json_decref(restoring->recovery.modes);
+	json_decref(restoring->recovery.sidelogs);
+	json_decref(restoring->recovery.let_back);
 	return ended;
 }
 

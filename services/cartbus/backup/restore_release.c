@@ -6,7 +6,7 @@
  *            secrets/address.key is the one by which the log names people. Rows of carts hold an address and its hash, and are looked at
  *            until the first that fits: of a log that fits it reads next to nothing.
  * Fails by:  releasing nothing; run again, it goes on, and where mails go already it says so.
- * Read next: restore.c, recall_say.c, bus/broker/queue/claim.c (why nothing is claimed)
+ * Read next: restore.c, recover_sends_publish.c, bus/broker/queue/claim.c (why nothing is claimed)
  */
 #include "services/cartbus/backup/restore.h"
 
@@ -16,7 +16,7 @@
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
 #include "proto/platform_topics.h"
-#include "services/cartbus/backup/recall.h"
+#include "services/cartbus/backup/recover_sends.h"
 #include "services/cartbus/core/command.h"
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/core/naming.h"
@@ -132,7 +132,7 @@ static int check_stops(const struct command *command, const char *state, const j
 
 	if (json_is_true(json_object_get(note, "covered")))
 		return EXIT_FINE;
-	stops = recall_count(json_object_get(note, "said"), json_object_get(note, "modes"));
+	stops = recover_sends_count(json_object_get(note, "said"), json_object_get(note, "modes"));
 	complain(command,
 		"not all that forbids a mail is known: the backup ends at message %lld, what survived tells of %lld "
 		"opt-outs "
@@ -219,7 +219,7 @@ static int wait_for_spools(const struct command *command, const char *state)
 
 static int put_on_record(const struct command *command, const json_t *note)
 {
-	json_t *stops = recall_count(json_object_get(note, "said"), json_object_get(note, "modes"));
+	json_t *stops = recover_sends_count(json_object_get(note, "said"), json_object_get(note, "modes"));
 	struct client *client = command_connect(command);
 	char grounds[300];
 	int ended;
@@ -272,10 +272,11 @@ static int claim_again(const struct command *command)
 
 static int release(const struct command *command, const char *state, const json_t *note)
 {
-	int ended = recall_say(command, json_object_get(note, "sends"));
+	int ended = recover_sends_publish(command, json_object_get(note, "sends"));
 
-	ended = ended ? ended
-		      : recall_say_stops(command, json_object_get(note, "said"), json_object_get(note, "modes"));
+	ended = ended
+		? ended
+		: recover_sends_publish_stops(command, json_object_get(note, "said"), json_object_get(note, "modes"));
 	ended = ended ? ended : wait_for_spools(command, state);
 	if (!ended && note)
 		ended = put_on_record(command, note);

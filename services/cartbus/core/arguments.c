@@ -15,7 +15,7 @@
 #include "services/kit/documents/kinds.h"
 #include "services/kit/keys/secrets.h"
 #include "services/kit/settings/settings.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/time/timestamp.h"
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
@@ -348,7 +348,7 @@ int range_end_parse(const char *text, const struct clock *clock, struct range_en
 	if (range_seq(text, &ret->seq) == 0)
 		return 0;
 	ret->seq = 0;
-	if (span_parse(text, SPAN_MOST_US, &ago_us) == 0) {
+	if (duration_parse(text, SPAN_MOST_US, &ago_us) == 0) {
 		ret->time_us = clock_wall_us(clock) - ago_us;
 		return ret->time_us > 0 ? 0 : -EINVAL;
 	}

@@ -16,7 +16,7 @@
 #include "services/cartbus/shops/mode.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/money/money.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/time/timestamp.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,9 +221,9 @@ static void describe_document(const struct description *to, const Document *docu
 
 static void add_span(const struct description *to, const char *before, int64_t us)
 {
-	char span[SPAN_WORDS_MAX];
+	char span[DURATION_WORDS_MAX];
 
-	buffer_printf(to->line, "%s%s", before, span_words(us, span));
+	buffer_printf(to->line, "%s%s", before, duration_words(us, span));
 }
 
 static void describe_action(const struct description *to, const AdminAction *action)

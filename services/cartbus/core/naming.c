@@ -2,7 +2,7 @@
  * naming.c: how the log and files name a shopper and a cart: keyed hashes of addresses, the ids in a message, a name within a text
  *
  * What is a letter is meant as ASCII has it.
- * Read next: selection.c (messages about one cart), person.c (about one shopper)
+ * Read next: selection.c (messages about one cart), data_subject.c (about one shopper)
  */
 #include "services/cartbus/core/naming.h"
 
@@ -126,7 +126,7 @@ static bool is_open_behind(struct bytes text, size_t end, bool address)
 	return left > 0 && (is_of_a_name(*at) || (address && *at == '.' && left > 1 && is_of_a_name(at[1])));
 }
 
-bool mention_in(struct bytes text, const char *name)
+bool name_match_in(struct bytes text, const char *name)
 {
 	bool address = strchr(name, '@');
 
@@ -137,7 +137,7 @@ bool mention_in(struct bytes text, const char *name)
 	return false;
 }
 
-bool mention_somewhere(struct bytes bytes, const char *name)
+bool name_match_somewhere(struct bytes bytes, const char *name)
 {
 	size_t at = 0;
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *who_am_i(void)
+const char *operator_name(void)
 {
 	const char *sudo = getenv("SUDO_USER");
 	const struct passwd *user = getpwuid(getuid());
@@ -70,7 +70,7 @@ int record_act(const struct command *command, struct client *client, const char 
 	Audit audit = { .at_us = clock_wall_us(&command->clock) };
 
 	TEXT_COPY(audit.action, verb);
-	TEXT_COPY(audit.who, who_am_i());
+	TEXT_COPY(audit.who, operator_name());
 	write_grounds(what, &audit);
 	return say_audit(command, client, shop && *shop ? shop : SHOP_OF_ALL, &audit, NOTHING_DONE);
 }
@@ -80,7 +80,7 @@ int record_change(const struct command *command, struct client *client, const st
 	Audit audit = { .at_us = clock_wall_us(&command->clock) };
 
 	TEXT_COPY(audit.action, record->action);
-	TEXT_COPY(audit.who, record->who ? record->who : who_am_i());
+	TEXT_COPY(audit.who, record->who ? record->who : operator_name());
 	TEXT_COPY(audit.grounds, record->grounds ? record->grounds : "");
 	TEXT_COPY(audit.before, record->before ? record->before : "");
 	TEXT_COPY(audit.after, record->after ? record->after : "");

@@ -28,6 +28,6 @@ void record_file(const struct command *command, const struct record *record);
 bool record_can(const struct command *command); /* a broker that is not running is not waited for */
 void record_not(const struct command *command);
 
-const char *who_am_i(void); /* the name of the user, of sudo's caller where it was used */
+const char *operator_name(void); /* the name of the user, of sudo's caller where it was used */
 
 #endif

@@ -342,7 +342,7 @@ void manual_print_one(const struct command *command, const struct arguments *arg
 }
 
 /* In a child: to tell what it takes is all that a subcommand comes to, and it ends there. */
-static int tell(const struct subcommand *one)
+static int describe_in_child(const struct subcommand *one)
 {
 	struct command command = { .name = one->name, .subcommand = one, .is_told_of = true };
 	char name[] = "cartbus", *argv[] = { name, NULL };
@@ -394,7 +394,7 @@ int manual_print(const struct subcommands *subcommands)
 
 		if (i == 0 || one->group != subcommands->all[i - 1]->group)
 			print_line(json_pack("{s:s}", "group", subcommand_group_heading(one->group)));
-		failed = tell(one);
+		failed = describe_in_child(one);
 	}
 	if (failed)
 		return failed;

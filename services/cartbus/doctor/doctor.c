@@ -105,7 +105,7 @@ static bool load(struct doctor *doctor)
 
 /* ---- the whole ---- */
 
-static int tell(struct doctor *doctor)
+static int print_sum(struct doctor *doctor)
 {
 	const int *count = doctor->count;
 
@@ -157,7 +157,7 @@ static int command_doctor(struct command *command, int argc, char **argv)
 		look_at_units(&doctor);
 		look_at_domains(&doctor);
 	}
-	int ended = tell(&doctor);
+	int ended = print_sum(&doctor);
 	json_decref(doctor.findings);
 	return ended;
 }

@@ -83,8 +83,8 @@ static void look_at_disk(struct doctor *doctor)
 		return;
 	}
 	uint64_t free = (uint64_t)disk.f_bavail * disk.f_frsize,
-		 headroom = room_headroom(doctor->command->config, (uint64_t)disk.f_blocks * disk.f_frsize);
-	bool is_full = free < headroom, is_tight = free < ROOM_HEADROOMS * headroom;
+		 headroom = disk_headroom(doctor->command->config, (uint64_t)disk.f_blocks * disk.f_frsize);
+	bool is_full = free < headroom, is_tight = free < DISK_HEADROOMS * headroom;
 
 	found(doctor,
 		is_full            ? FINDING_WRONG

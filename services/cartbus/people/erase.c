@@ -240,7 +240,7 @@ static int act(struct erasure *erasure, AdminAction *action, const char *key)
 	char idem[64], why[256];
 
 	action->at_us = clock_wall_us(&erasure->command->clock);
-	TEXT_COPY(action->who, who_am_i());
+	TEXT_COPY(action->who, operator_name());
 	text_random_name(idem);
 	if (CLIENT_SAY(erasure->client, admin_action, action, &said, why, .shop = erasure->shop, .key = key,
 		    .idem = idem) == 0)
@@ -262,8 +262,8 @@ static int stop_mails(struct erasure *erasure)
 {
 	int ended = erase_say_optouts(erasure);
 
-	for (size_t i = 0; !ended && person_cart(erasure->person, i); i++)
-		ended = close_cart(erasure, person_cart(erasure->person, i));
+	for (size_t i = 0; !ended && data_subject_cart(erasure->data_subject, i); i++)
+		ended = close_cart(erasure, data_subject_cart(erasure->data_subject, i));
 	return ended ? ended : erase_wait_settled(erasure);
 }
 
@@ -313,10 +313,11 @@ static int record(const struct erasure *erasure, const char *words)
 	char grounds[200];
 
 	snprintf(grounds, sizeof(grounds), "%s%s%s", words, *erasure->reason ? ": " : "", erasure->reason);
-	return person_record(erasure->command, erasure->client, erasure->shop, "erase", erasure->person, grounds);
+	return data_subject_record(
+		erasure->command, erasure->client, erasure->shop, "erase", erasure->data_subject, grounds);
 }
 
-static int tell(const struct erase *erase)
+static int print_erased(const struct erase *erase)
 {
 	const struct erasure *erasure = &erase->erasure;
 	const struct reached *reached = &erase->reached;
@@ -355,7 +356,7 @@ static int try_dry(struct erase *erase)
 	erase_files(&erase->erasure, &erase->reached);
 	erase_copies(erase->erasure.command, true, &erase->reached);
 	erase_by_hand(&erase->erasure, &erase->reached);
-	return tell(erase);
+	return print_erased(erase);
 }
 
 /* What is known of him now names his files; after it nobody knows. */
@@ -364,9 +365,9 @@ static int erase_all(struct erase *erase, struct erasure *first)
 	struct erasure *erasure = &erase->erasure;
 	int ended = erase_wait_idle(erasure);
 
-	ended = ended
-		? ended
-		: erasures_begin(erasure->command, erasure->shop, strchr(erasure->who, '@'), first->person, erase->id);
+	ended = ended ? ended
+		      : erasures_begin(erasure->command, erasure->shop, strchr(erasure->who, '@'), first->data_subject,
+				erase->id);
 	erasure->again = erase->again = ended ? NULL : erasures_one(erasure->command, erase->id);
 	ended = ended ? ended : record(first, "asked for");
 	ended = ended ? ended : erase_look(erasure);
@@ -387,7 +388,7 @@ static int erase_all(struct erase *erase, struct erasure *first)
 		return ended;
 	client_free(TAKE(erasure->client)); /* a long time passes */
 	erase_copies(erasure->command, false, &erase->reached);
-	return tell(erase);
+	return print_erased(erase);
 }
 
 /* What a restore learnt holds ids of carts, and is said again when it is released. */

@@ -2,7 +2,7 @@
 #ifndef CARTBUS_PEOPLE_ERASE_H
 #define CARTBUS_PEOPLE_ERASE_H
 
-#include "services/cartbus/people/person.h"
+#include "services/cartbus/people/data_subject.h"
 #include <stdio.h>
 
 struct erasure {
@@ -12,7 +12,7 @@ struct erasure {
 	const json_t *again;
 	bool dry_run, is_quiet;
 	bool takes_requests; /* the privacy requests about him as well: they stand until all else is gone */
-	struct person *person;
+	struct data_subject *data_subject;
 	json_t *messages, *with_keys; /* numbers; of the latter the idempotency key goes as well */
 	json_t *requests;             /* open privacy requests about him, by their ids */
 	json_t *owners;       /* what the owner wrote, by its topic and key: which message of it names him, 0: none */

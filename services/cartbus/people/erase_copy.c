@@ -50,8 +50,8 @@ static int record_each(const struct erasure *erasure)
 		const char *hash = json_string_value(json_array_get(json_object_get(one, "addresses"), 0));
 
 		if (!ended && shop && strcmp(shop, erasure->shop) == 0)
-			ended = person_record_hash(erasure->command, erasure->client, shop, "erase", hash ? hash : "",
-				"done again, in a copy of the log that was made before");
+			ended = data_subject_record_hash(erasure->command, erasure->client, shop, "erase",
+				hash ? hash : "", "done again, in a copy of the log that was made before");
 	}
 	return ended;
 }

@@ -99,7 +99,7 @@ void reached_add_by_hand(struct reached *reached, const char *what, const char *
 /* --- files --- */
 
 /* How many rows went; -ENOENT: it is no table, or none is left of the name by which it was found. It stays its owner's. */
-static int rewrite(const struct person *person, const struct found_file *file)
+static int rewrite(const struct data_subject *data_subject, const struct found_file *file)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 }, rest = { 0 };
 	const char *dot = strrchr(file->name, '.');
@@ -109,7 +109,7 @@ static int rewrite(const struct person *person, const struct found_file *file)
 
 	if (r < 0 || fstatat(file->folder, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0)
 		return r < 0 ? r : -errno;
-	rows = files_csv_without(person, buffer_bytes(&text), &rest);
+	rows = files_csv_without(data_subject, buffer_bytes(&text), &rest);
 	if (rows == 0)
 		return -ENOENT;
 	r = file_write_durably_in(file->folder, file->name, buffer_bytes(&rest), found.st_mode & 0777,
@@ -130,7 +130,7 @@ static void take_file(const struct found_file *file, void *context)
 	int r = 0;
 
 	if (goes)
-		r = is_export                                       ? rewrite(erasing->erasure->person, file)
+		r = is_export                                       ? rewrite(erasing->erasure->data_subject, file)
 			: unlinkat(file->folder, file->name, 0) < 0 ? -errno
 								    : 0;
 	if (r == -ENOENT && !is_export)
@@ -149,7 +149,7 @@ void erase_files(const struct erasure *erasure, struct reached *reached)
 {
 	struct erasing_files erasing = { .erasure = erasure, .reached = reached };
 
-	if (files_each(erasure->command, erasure->person, take_file, &erasing) != EXIT_FINE)
+	if (files_each(erasure->command, erasure->data_subject, take_file, &erasing) != EXIT_FINE)
 		reached->failed = true;
 }
 

@@ -3,7 +3,7 @@
  *
  * Promises:  what the owner wrote is his: of rules, voice, shop.conf and stops the one in use is named and stays, older versions go.
  *            Privacy requests about him stand until all else is gone.
- * Read next: person.c (what is about him), erase.c (the broker does it)
+ * Read next: data_subject.c (what is about him), erase.c (the broker does it)
  */
 #include "services/cartbus/people/erase.h"
 
@@ -12,7 +12,7 @@
 #include "proto/cart_topics.h"
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/recover/letters.h"
+#include "services/cartbus/recover/dead_letters.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum { ROUNDS_MOST = 3, KEY_ROOM = 300 };
 
 void erasure_free(struct erasure *erasure)
 {
-	person_free(erasure->person);
+	data_subject_free(erasure->data_subject);
 	json_decref(erasure->messages);
 	json_decref(erasure->with_keys);
 	json_decref(erasure->requests);
@@ -104,12 +104,12 @@ static bool take(const struct entry *entry, void *context)
 	struct erasure *erasure = context;
 	const struct topic *topic = topic_of(entry->topic);
 	_cleanup_free_ void *message = topic ? payload_decode(topic, entry->payload) : NULL;
-	enum person_tie tie = person_tie(erasure->person, entry, topic, message);
-	bool is_held = tie != PERSON_NOT && stands(erasure, topic, message);
+	enum data_subject_tie tie = data_subject_tie(erasure->data_subject, entry, topic, message);
+	bool is_held = tie != DATA_SUBJECT_NOT && stands(erasure, topic, message);
 
 	if (is_owners(topic))
-		take_owners(erasure, entry, topic, tie == PERSON_OWNERS);
-	if (tie != PERSON_CLEAR)
+		take_owners(erasure, entry, topic, tie == DATA_SUBJECT_OWNERS);
+	if (tie != DATA_SUBJECT_CLEAR)
 		return true;
 	note_cart(erasure, entry, topic, message);
 	if (is_held)
@@ -135,18 +135,18 @@ static bool is_taken(const json_t *numbers, uint64_t seq)
 }
 
 /* One whose message has left the log was not met there. */
-static int take_dead(const json_t *letter, void *context)
+static int take_dead(const json_t *dead_letter, void *context)
 {
 	struct erasure *erasure = context;
 	_cleanup_(buffer_free) struct buffer payload = { 0 };
-	json_t *whole = person_letter(erasure->command, erasure->client, letter);
+	json_t *whole = data_subject_dead_letter(erasure->command, erasure->client, dead_letter);
 	struct entry entry;
 	void *message;
 
 	if (!whole)
 		return EXIT_NO;
-	message = person_letter_read(whole, &payload, &entry);
-	if (person_tie(erasure->person, &entry, topic_of(entry.topic), message) == PERSON_CLEAR &&
+	message = data_subject_dead_letter_read(whole, &payload, &entry);
+	if (data_subject_tie(erasure->data_subject, &entry, topic_of(entry.topic), message) == DATA_SUBJECT_CLEAR &&
 		!is_taken(erasure->messages, entry.seq) && !is_taken(erasure->with_keys, entry.seq)) {
 		json_array_append_new(erasure->messages, json_integer((json_int_t)entry.seq));
 		erase_note_blobs(erasure, topic_of(entry.topic), entry.idem, message);
@@ -166,8 +166,8 @@ static void renew(json_t **list, json_t *empty)
 
 static void forget(struct erasure *erasure)
 {
-	person_free(erasure->person);
-	erasure->person = NULL;
+	data_subject_free(erasure->data_subject);
+	erasure->data_subject = NULL;
 	renew(&erasure->messages, json_array());
 	renew(&erasure->with_keys, json_array());
 	renew(&erasure->requests, json_object());
@@ -182,15 +182,15 @@ int erase_look(struct erasure *erasure)
 	int failed;
 
 	forget(erasure);
-	erasure->person = erasure->who
-		? person_find(erasure->command, erasure->client, erasure->shop, erasure->who)
-		: person_find_erased(erasure->command, erasure->client, erasure->shop, erasure->again);
-	if (!erasure->person)
+	erasure->data_subject = erasure->who
+		? data_subject_find(erasure->command, erasure->client, erasure->shop, erasure->who)
+		: data_subject_find_erased(erasure->command, erasure->client, erasure->shop, erasure->again);
+	if (!erasure->data_subject)
 		return EXIT_NO;
 	failed = reading_each(
 		erasure->command, erasure->client, &(struct reading_filter){ .shop = erasure->shop }, take, erasure);
 	if (!failed)
-		failed = letters_each(erasure->command, erasure->client, json_pack("{s:s}", "shop", erasure->shop),
+		failed = dead_letters_each(erasure->command, erasure->client, json_pack("{s:s}", "shop", erasure->shop),
 			take_dead, erasure);
 	return failed;
 }
@@ -240,7 +240,7 @@ int erase_say_optouts(struct erasure *erasure)
 {
 	int ended = EXIT_FINE;
 
-	for (size_t i = 0; !ended && person_hash(erasure->person, i); i++)
-		ended = say_optout(erasure, person_hash(erasure->person, i));
+	for (size_t i = 0; !ended && data_subject_hash(erasure->data_subject, i); i++)
+		ended = say_optout(erasure, data_subject_hash(erasure->data_subject, i));
 	return ended;
 }

@@ -122,8 +122,8 @@ static json_t *begin_one(json_t *list, const char *shop, const char *by)
 	return one;
 }
 
-static int add_person(const struct command *command, json_t *list, const char *shop, bool by_address,
-	const struct person *person, char ret_id[33])
+static int add_data_subject(const struct command *command, json_t *list, const char *shop, bool by_address,
+	const struct data_subject *data_subject, char ret_id[33])
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	const char *by = by_address ? "address" : "customer";
@@ -135,25 +135,25 @@ static int add_person(const struct command *command, json_t *list, const char *s
 		complain(command, "the key of addresses cannot be read: %s", strerror(-r));
 		return EXIT_NO;
 	}
-	if (!by_address && person_customer(person, 0))
-		name_customer(buffer_bytes(&key), shop, person_customer(person, 0), hash);
-	one = by_address ? find_begun(list, shop, by, "addresses", person_hash(person, 0))
+	if (!by_address && data_subject_customer(data_subject, 0))
+		name_customer(buffer_bytes(&key), shop, data_subject_customer(data_subject, 0), hash);
+	one = by_address ? find_begun(list, shop, by, "addresses", data_subject_hash(data_subject, 0))
 			 : find_begun(list, shop, by, "customers", hash);
 	if (!one)
 		one = begin_one(list, shop, by);
 	json_object_set_new(one, "at_us", json_integer(clock_wall_us(&command->clock)));
-	for (size_t i = 0; person_hash(person, i); i++)
-		add_text(json_object_get(one, "addresses"), person_hash(person, i));
-	for (size_t i = 0; person_customer(person, i); i++) {
-		name_customer(buffer_bytes(&key), shop, person_customer(person, i), hash);
+	for (size_t i = 0; data_subject_hash(data_subject, i); i++)
+		add_text(json_object_get(one, "addresses"), data_subject_hash(data_subject, i));
+	for (size_t i = 0; data_subject_customer(data_subject, i); i++) {
+		name_customer(buffer_bytes(&key), shop, data_subject_customer(data_subject, i), hash);
 		add_text(json_object_get(one, "customers"), hash);
 	}
 	text_copy(ret_id, 33, member_text(one, "id"));
 	return EXIT_FINE;
 }
 
-int erasures_begin(
-	const struct command *command, const char *shop, bool by_address, const struct person *person, char ret_id[33])
+int erasures_begin(const struct command *command, const char *shop, bool by_address,
+	const struct data_subject *data_subject, char ret_id[33])
 {
 	char path[PATH_ROOM];
 	json_t *list;
@@ -161,7 +161,7 @@ int erasures_begin(
 
 	erasures_path(command, path);
 	list = erasures_read(command, path);
-	ended = list ? add_person(command, list, shop, by_address, person, ret_id) : EXIT_NO;
+	ended = list ? add_data_subject(command, list, shop, by_address, data_subject, ret_id) : EXIT_NO;
 	ended = ended ? ended : erasures_write(command, path, list);
 	json_decref(list);
 	return ended;

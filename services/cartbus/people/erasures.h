@@ -9,7 +9,7 @@
 #define CARTBUS_PEOPLE_ERASURES_H
 
 #include "platform.pb.h"
-#include "services/cartbus/people/person.h"
+#include "services/cartbus/people/data_subject.h"
 
 /* A new reference; an empty list when there is no such file. NULL: it complained, because what it holds is not known. */
 json_t *erasures_read(const struct command *command, const char *path);
@@ -22,8 +22,8 @@ void erasures_path(const struct command *command, char ret[PATH_ROOM]);       /*
  * On the disk before anything of him is touched. One that was begun for the same person and never came to its end is gone on with.
  * ret_id (33 bytes) names it.
  */
-int erasures_begin(
-	const struct command *command, const char *shop, bool by_address, const struct person *person, char ret_id[33]);
+int erasures_begin(const struct command *command, const char *shop, bool by_address,
+	const struct data_subject *data_subject, char ret_id[33]);
 json_t *erasures_one(const struct command *command, const char *id); /* a new list of this one alone */
 int erasures_done(const struct command *command, const char *id);
 /* Those of `list` that are not named in `ids` (NULL: none are), as a new list; done_only: and have come to their end. */

@@ -4,14 +4,14 @@
  * Promises:  reads only, and is on record: who asked, when, about whom (by the keyed hash). Nothing is masked. What erase would take
  *            is in it, and what erase leaves as well.
  * Fails by:  EXIT_NO when nothing is known, or when a file could not be looked at: then what is known is shown all the same.
- * Read next: person.c (what is about him), erase.c
+ * Read next: data_subject.c (what is about him), erase.c
  */
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/people/files.h"
 #include "services/cartbus/people/subcommands.h"
-#include "services/cartbus/recover/letters.h"
+#include "services/cartbus/recover/dead_letters.h"
 #include "services/cartbus/shops/shops.h"
 
 #include "bus/base/cleanup.h"
@@ -24,7 +24,7 @@
 struct exporting {
 	const struct command *command;
 	struct client *client;
-	struct person *person;
+	struct data_subject *data_subject;
 	const char *shop;
 	json_t *sections[6], *dead, *files; /* arrays */
 	int files_ended;
@@ -68,24 +68,24 @@ static bool take(const struct entry *entry, void *context)
 	const struct topic *topic = topic_of(entry->topic);
 	_cleanup_free_ void *message = topic ? payload_decode(topic, entry->payload) : NULL;
 
-	if (person_tie(exporting->person, entry, topic, message) != PERSON_NOT)
+	if (data_subject_tie(exporting->data_subject, entry, topic, message) != DATA_SUBJECT_NOT)
 		json_array_append_new(exporting->sections[section_of(entry->topic)], clear_json(entry, topic, message));
 	return true;
 }
 
 /* One dead letter, with what is in it; its message may have left the log. */
-static int take_dead(const json_t *letter, void *context)
+static int take_dead(const json_t *dead_letter, void *context)
 {
 	struct exporting *exporting = context;
 	_cleanup_(buffer_free) struct buffer payload = { 0 };
-	json_t *whole = person_letter(exporting->command, exporting->client, letter);
+	json_t *whole = data_subject_dead_letter(exporting->command, exporting->client, dead_letter);
 	struct entry entry;
 	void *message;
 
 	if (!whole)
 		return EXIT_NO;
-	message = person_letter_read(whole, &payload, &entry);
-	if (person_tie(exporting->person, &entry, topic_of(entry.topic), message) != PERSON_NOT) {
+	message = data_subject_dead_letter_read(whole, &payload, &entry);
+	if (data_subject_tie(exporting->data_subject, &entry, topic_of(entry.topic), message) != DATA_SUBJECT_NOT) {
 		json_object_set_new(whole, "payload",
 			message ? message_to_clear_json(topic_of(entry.topic), message) : json_null());
 		json_array_append(exporting->dead, whole);
@@ -117,23 +117,23 @@ static json_int_t spooled(const struct exporting *exporting)
 	return sum;
 }
 
-typedef const char *each_text(const struct person *person, size_t i);
+typedef const char *each_text(const struct data_subject *data_subject, size_t i);
 
-static json_t *texts_json(const struct person *person, each_text *text)
+static json_t *texts_json(const struct data_subject *data_subject, each_text *text)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; text(person, i); i++)
-		json_array_append_new(array, json_string(text(person, i)));
+	for (size_t i = 0; text(data_subject, i); i++)
+		json_array_append_new(array, json_string(text(data_subject, i)));
 	return array;
 }
 
 static json_t *whole_json(const struct exporting *exporting)
 {
 	json_t *whole = json_pack("{s:s,s:o,s:o,s:o}", "shop", exporting->shop, "addresses",
-		texts_json(exporting->person, person_address), "customer_ids",
-		texts_json(exporting->person, person_customer), "keyed_hashes",
-		texts_json(exporting->person, person_hash));
+		texts_json(exporting->data_subject, data_subject_address), "customer_ids",
+		texts_json(exporting->data_subject, data_subject_customer), "keyed_hashes",
+		texts_json(exporting->data_subject, data_subject_hash));
 
 	for (size_t i = 0; i < sizeof(section_names) / sizeof(*section_names); i++)
 		json_object_set(whole, section_names[i], exporting->sections[i]);
@@ -206,10 +206,10 @@ static int collect(struct exporting *exporting)
 		&(struct reading_filter){ .shop = exporting->shop }, take, exporting);
 
 	if (!failed)
-		failed = letters_each(exporting->command, exporting->client,
+		failed = dead_letters_each(exporting->command, exporting->client,
 			json_pack("{s:s}", "shop", exporting->shop), take_dead, exporting);
 	if (!failed)
-		exporting->files_ended = files_each(exporting->command, exporting->person, take_file, exporting);
+		exporting->files_ended = files_each(exporting->command, exporting->data_subject, take_file, exporting);
 	return failed;
 }
 
@@ -230,15 +230,15 @@ static int export(struct exporting *exporting, const char *who)
 	ended = shops_know(exporting->command, exporting->client, exporting->shop);
 	if (ended)
 		return ended;
-	exporting->person = person_find(exporting->command, exporting->client, exporting->shop, who);
-	ended = exporting->person ? collect(exporting) : EXIT_NO;
+	exporting->data_subject = data_subject_find(exporting->command, exporting->client, exporting->shop, who);
+	ended = exporting->data_subject ? collect(exporting) : EXIT_NO;
 	if (!ended && known(exporting) == 0) {
 		complain(exporting->command, "%s knows nothing of this person", exporting->shop);
 		ended = EXIT_NO;
 	}
 	if (!ended) /* what was not put on record is not shown */
-		ended = person_record(exporting->command, exporting->client, exporting->shop, "export",
-			exporting->person, "everything that is known of this person was shown");
+		ended = data_subject_record(exporting->command, exporting->client, exporting->shop, "export",
+			exporting->data_subject, "everything that is known of this person was shown");
 	if (ended)
 		return ended;
 	whole = whole_json(exporting);
@@ -272,7 +272,7 @@ int command_export(struct command *command, int argc, char **argv)
 	exporting.client = command_connect(command);
 	ended = export(&exporting, words[1]);
 	client_free(exporting.client);
-	person_free(exporting.person);
+	data_subject_free(exporting.data_subject);
 	for (size_t i = 0; i < sizeof(section_names) / sizeof(*section_names); i++)
 		json_decref(exporting.sections[i]);
 	json_decref(exporting.dead);

@@ -6,7 +6,7 @@
  *            one of his names; all others stay as they are, byte by byte, also where the owner's spreadsheet changed how they are
  *            written. GMime takes a mail apart, mails within the mail as well; what it cannot read is read as it is.
  * Fails by:  EXIT_NO when a file cannot be read, and telling which: what is in it is not known. die() when there is no memory.
- * Read next: person.c, services/carts/exporter/day_csv.c (who writes the tables)
+ * Read next: data_subject.c, services/carts/exporter/day_csv.c (who writes the tables)
  */
 #include "services/cartbus/people/files.h"
 
@@ -27,7 +27,7 @@
 /* ---- a table without the rows about a shopper ---- */
 
 struct row {
-	const struct person *person;
+	const struct data_subject *data_subject;
 	bool is_his, has_cells, is_over;
 };
 
@@ -37,10 +37,10 @@ static void on_cell(void *text, size_t len, void *context)
 	const char *cell = text;
 
 	if (!row->has_cells && len > 0 && *cell == '\'') /* what a spreadsheet is not to take for a formula */
-		row->is_his |= person_has_cart(row->person, BYTES(cell + 1, len - 1));
+		row->is_his |= data_subject_has_cart(row->data_subject, BYTES(cell + 1, len - 1));
 	if (len > 0)
-		row->is_his |= (!row->has_cells && person_has_cart(row->person, BYTES(cell, len))) ||
-			person_holds(row->person, BYTES(cell, len));
+		row->is_his |= (!row->has_cells && data_subject_has_cart(row->data_subject, BYTES(cell, len))) ||
+			data_subject_holds(row->data_subject, BYTES(cell, len));
 	row->has_cells = true;
 }
 
@@ -66,13 +66,13 @@ static int keep(struct row *row, struct bytes csv, size_t from, size_t to, struc
 
 	if (!goes)
 		buffer_add(ret, (const char *)csv.data + from, to - from);
-	*row = (struct row){ .person = row->person };
+	*row = (struct row){ .data_subject = row->data_subject };
 	return goes;
 }
 
-int files_csv_without(const struct person *person, struct bytes csv, struct buffer *ret)
+int files_csv_without(const struct data_subject *data_subject, struct bytes csv, struct buffer *ret)
 {
-	struct row row = { .person = person };
+	struct row row = { .data_subject = data_subject };
 	struct csv_parser parser;
 	size_t from = 0, at = 0;
 	int gone = 0;
@@ -96,20 +96,20 @@ int files_csv_without(const struct person *person, struct bytes csv, struct buff
 
 enum { PARTS_MOST = 100 };
 
-static bool headers_hold(const struct person *person, GMimeObject *part)
+static bool headers_hold(const struct data_subject *data_subject, GMimeObject *part)
 {
 	GMimeHeaderList *headers = g_mime_object_get_header_list(part);
 
 	for (int i = 0; headers && i < g_mime_header_list_get_count(headers); i++) {
 		const char *value = g_mime_header_get_value(g_mime_header_list_get_header_at(headers, i));
 
-		if (value && person_holds(person, bytes_of(value)))
+		if (value && data_subject_holds(data_subject, bytes_of(value)))
 			return true;
 	}
 	return false;
 }
 
-static bool content_holds(const struct person *person, GMimeObject *part)
+static bool content_holds(const struct data_subject *data_subject, GMimeObject *part)
 {
 	GMimeDataWrapper *content = GMIME_IS_PART(part) ? g_mime_part_get_content(GMIME_PART(part)) : NULL;
 	GMimeStream *stream;
@@ -121,22 +121,22 @@ static bool content_holds(const struct person *person, GMimeObject *part)
 	stream = g_mime_stream_mem_new();
 	g_mime_data_wrapper_write_to_stream(content, stream);
 	decoded = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(stream));
-	found = person_holds(person, BYTES(decoded->data, decoded->len));
+	found = data_subject_holds(data_subject, BYTES(decoded->data, decoded->len));
 	g_object_unref(stream);
 	return found;
 }
 
-static bool parts_hold(const struct person *person, GMimeMessage *message)
+static bool parts_hold(const struct data_subject *data_subject, GMimeMessage *message)
 {
 	GMimePartIter *parts = g_mime_part_iter_new(GMIME_OBJECT(message));
-	bool found = headers_hold(person, GMIME_OBJECT(message));
+	bool found = headers_hold(data_subject, GMIME_OBJECT(message));
 
 	for (int i = 0; !found && i < PARTS_MOST && g_mime_part_iter_is_valid(parts); i++) {
 		GMimeObject *part = g_mime_part_iter_get_current(parts);
 
 		if (GMIME_IS_MESSAGE_PART(part))
 			part = GMIME_OBJECT(g_mime_message_part_get_message(GMIME_MESSAGE_PART(part)));
-		found = part && (headers_hold(person, part) || content_holds(person, part));
+		found = part && (headers_hold(data_subject, part) || content_holds(data_subject, part));
 		if (!g_mime_part_iter_next(parts))
 			break;
 	}
@@ -144,7 +144,7 @@ static bool parts_hold(const struct person *person, GMimeMessage *message)
 	return found;
 }
 
-bool files_mail_holds(const struct person *person, struct bytes mail)
+bool files_mail_holds(const struct data_subject *data_subject, struct bytes mail)
 {
 	GMimeStream *stream;
 	GMimeParser *parser;
@@ -155,7 +155,7 @@ bool files_mail_holds(const struct person *person, struct bytes mail)
 	stream = g_mime_stream_mem_new_with_buffer(mail.data, mail.len);
 	parser = g_mime_parser_new_with_stream(stream);
 	message = g_mime_parser_construct_message(parser, NULL);
-	found = message && parts_hold(person, message);
+	found = message && parts_hold(data_subject, message);
 	if (message)
 		g_object_unref(message);
 	g_object_unref(parser);
@@ -171,7 +171,7 @@ DEFINE_CLEANUP(DIR *, closedir)
 
 struct looking {
 	const struct command *command;
-	const struct person *person;
+	const struct data_subject *data_subject;
 	file_fn *each;
 	void *context;
 	int ended;
@@ -196,14 +196,14 @@ static bool holds(const struct looking *looking, enum files_of kind, struct byte
 {
 	_cleanup_(buffer_free) struct buffer rest = { 0 };
 
-	if (person_holds(looking->person, text))
+	if (data_subject_holds(looking->data_subject, text))
 		return true;
 	switch (kind) {
 	case FILES_MAILS:
 	case FILES_ASIDE:
-		return files_mail_holds(looking->person, text);
+		return files_mail_holds(looking->data_subject, text);
 	case FILES_EXPORTS: /* its carts are named by ids that may be too short to be looked for anywhere */
-		return files_csv_without(looking->person, text, &rest) > 0;
+		return files_csv_without(looking->data_subject, text, &rest) > 0;
 	case FILES_REJECTED:
 		break;
 	}
@@ -310,9 +310,9 @@ static void look_aside(struct looking *looking)
 		look_within(looking, FILES_ASIDE, folder, "aside");
 }
 
-int files_each(const struct command *command, const struct person *person, file_fn *each, void *context)
+int files_each(const struct command *command, const struct data_subject *data_subject, file_fn *each, void *context)
 {
-	struct looking looking = { .command = command, .person = person, .each = each, .context = context };
+	struct looking looking = { .command = command, .data_subject = data_subject, .each = each, .context = context };
 
 	look_at_rejected(&looking, config_get(command->config, "paths", NULL, "state"));
 	look_at_setting(&looking, FILES_MAILS, "mail", "maildir", "mail");

@@ -4,7 +4,7 @@
 #ifndef CARTBUS_PEOPLE_FILES_H
 #define CARTBUS_PEOPLE_FILES_H
 
-#include "services/cartbus/people/person.h"
+#include "services/cartbus/people/data_subject.h"
 
 enum files_of {
 	FILES_REJECTED, /* webhooks that could not be read: <state>/NAME/rejected */
@@ -14,10 +14,10 @@ enum files_of {
 };
 
 /* A mail, decoded part by part, holds a strong name of the person. */
-bool files_mail_holds(const struct person *person, struct bytes mail);
+bool files_mail_holds(const struct data_subject *data_subject, struct bytes mail);
 
 /* A table without the rows about the person, all others as they are, byte by byte. Answers how many went. */
-int files_csv_without(const struct person *person, struct bytes csv, struct buffer *ret);
+int files_csv_without(const struct data_subject *data_subject, struct bytes csv, struct buffer *ret);
 
 struct found_file {
 	enum files_of kind;
@@ -31,7 +31,7 @@ struct found_file {
  * are not followed. EXIT_NO: it complained, there is something that could not be looked at.
  */
 typedef void file_fn(const struct found_file *file, void *context);
-int files_each(const struct command *command, const struct person *person, file_fn *each, void *context);
+int files_each(const struct command *command, const struct data_subject *data_subject, file_fn *each, void *context);
 const char *files_word(enum files_of kind); /* "rejected webhook" */
 
 #endif

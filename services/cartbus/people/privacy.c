@@ -191,7 +191,7 @@ int command_privacy_done(struct command *command, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	TEXT_COPY(action.request_id, words[1]);
-	TEXT_COPY(action.who, who_am_i());
+	TEXT_COPY(action.who, operator_name());
 	TEXT_COPY(action.reason, reason);
 	action.at_us = clock_wall_us(&command->clock);
 	client = command_connect(command);

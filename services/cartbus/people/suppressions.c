@@ -338,7 +338,7 @@ static int write_list(const struct saving *saving, const char *path)
 	return EXIT_NO;
 }
 
-static void tell(const struct saving *saving, const char *path)
+static void print_saved(const struct saving *saving, const char *path)
 {
 	size_t shops = json_object_size(saving->shops);
 	json_t *sum;
@@ -373,7 +373,7 @@ int command_suppressions_save(struct command *command, int argc, char **argv)
 	ended = gather(&saving);
 	ended = ended ? ended : write_list(&saving, path);
 	if (!ended)
-		tell(&saving, path);
+		print_saved(&saving, path);
 	json_decref(saving.shops);
 	client_free(saving.client);
 	return ended;
@@ -392,7 +392,7 @@ static int check_reason(const struct command *command, const char *reason)
 	return EXIT_USAGE;
 }
 
-static int say(const struct command *command, const char *shop, const AdminAction *action)
+static int publish_action(const struct command *command, const char *shop, const AdminAction *action)
 {
 	struct client *client = command_connect(command);
 	struct client_said said;
@@ -447,10 +447,10 @@ static int act(struct command *command, int argc, char **argv, AdminVerb verb, c
 			strerror(-failed));
 		return failed == -EINVAL ? EXIT_USAGE : EXIT_NO;
 	}
-	TEXT_COPY(action.who, who_am_i());
+	TEXT_COPY(action.who, operator_name());
 	TEXT_COPY(action.reason, reason);
 	action.at_us = clock_wall_us(&command->clock);
-	return say(command, words[0], &action);
+	return publish_action(command, words[0], &action);
 }
 
 int command_unsubscribe(struct command *command, int argc, char **argv)

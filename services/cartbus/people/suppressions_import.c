@@ -95,7 +95,7 @@ static void on_said(void *context, enum said_result result, uint64_t seq, const 
 	free(asked);
 }
 
-static void say(struct asked *asked)
+static void publish_optout(struct asked *asked)
 {
 	struct importing *importing = asked->importing;
 	OptoutRequest request = { .source = OPTOUT_IMPORT, .heard_us = clock_wall_us(&importing->command->clock) };
@@ -104,7 +104,7 @@ static void say(struct asked *asked)
 	snprintf(idem, sizeof(idem), "import:%s/%" PRIu64, asked->hash,
 		suppressions_version(importing->listed, asked->hash));
 	TEXT_COPY(request.address_hash, asked->hash);
-	TEXT_COPY(request.who, who_am_i());
+	TEXT_COPY(request.who, operator_name());
 	if (runtime_publish(client_runtime(importing->client), &topic_optout_request,
 		    &(struct publish_options){ .shop = importing->shop, .key = asked->hash, .idem = idem }, NULL,
 		    &request, on_said, asked) == 0)
@@ -122,7 +122,7 @@ static void say_those_again(struct importing *importing)
 		struct asked *one = all;
 
 		all = all->next;
-		say(one);
+		publish_optout(one);
 	}
 }
 
@@ -185,7 +185,7 @@ static void list_hash(struct importing *importing, const char *hash)
 	asked = memory_new(sizeof(*asked));
 	asked->importing = importing;
 	TEXT_COPY(asked->hash, hash);
-	say(asked);
+	publish_optout(asked);
 	wait_for(importing, UNCONFIRMED_MOST);
 }
 
@@ -258,7 +258,7 @@ static int record(struct importing *importing, const char *name, size_t before)
 			.done_all_the_same = true });
 }
 
-static void tell(const struct importing *importing, uint64_t lines)
+static void print_import(const struct importing *importing, uint64_t lines)
 {
 	if (importing->command->json) {
 		json_t *sum = json_pack("{s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:O}", "shop", importing->shop,
@@ -322,7 +322,7 @@ static int import(struct importing *importing, FILE *from, const char *name, con
 		return EXIT_NO;
 	if (importing->fresh && !importing->dry_run && !importing->away && record(importing, name, before) != EXIT_FINE)
 		return EXIT_NO;
-	tell(importing, lines);
+	print_import(importing, lines);
 	return judge(importing);
 }
 

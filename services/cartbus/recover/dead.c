@@ -2,7 +2,7 @@
  * dead.c: `cartbus dlq list | show | redrive | drop`: what could not be handled
  *
  * Promises: browsing consumes nothing; a letter that is dropped needs a reason, which the log keeps, and who gave it.
- * Read next: letters.c (which are meant), feed.c (a redrive of many)
+ * Read next: dead_letters.c (which are meant), redrive.c (a redrive of many)
  */
 #include "services/cartbus/core/command.h"
 #include "services/cartbus/core/describe.h"
@@ -10,7 +10,7 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/recover/letters.h"
+#include "services/cartbus/recover/dead_letters.h"
 #include "services/cartbus/recover/subcommands.h"
 #include "services/cartbus/shops/shops.h"
 
@@ -25,29 +25,30 @@ struct listing {
 	size_t count;
 };
 
-static int list_letter(const json_t *letter, void *context)
+static int list_dead_letter(const json_t *dead_letter, void *context)
 {
 	struct listing *listing = context;
-	char died[40], reason[LETTER_WORDS_ROOM];
+	char died[40], reason[DEAD_LETTER_WORDS_ROOM];
 
 	listing->count++;
 	if (listing->all) {
-		json_array_append(listing->all, (json_t *)letter);
+		json_array_append(listing->all, (json_t *)dead_letter);
 		return EXIT_FINE;
 	}
-	describe_time(
-		zone_of_shop(listing->command, member_text(letter, "shop")), member_number(letter, "died_us"), died);
-	printf("%-10s %8lld  %s  %-12s %-16s %s (%lld failures)\n", member_text(letter, "queue"),
-		member_number(letter, "seq"), died, member_text(letter, "shop"), member_text(letter, "topic"),
-		letter_text(letter, "reason", reason), member_number(letter, "failures"));
+	describe_time(zone_of_shop(listing->command, member_text(dead_letter, "shop")),
+		member_number(dead_letter, "died_us"), died);
+	printf("%-10s %8lld  %s  %-12s %-16s %s (%lld failures)\n", member_text(dead_letter, "queue"),
+		member_number(dead_letter, "seq"), died, member_text(dead_letter, "shop"),
+		member_text(dead_letter, "topic"), dead_letter_text(dead_letter, "reason", reason),
+		member_number(dead_letter, "failures"));
 	return EXIT_FINE;
 }
 
 /* Takes the question. How many there are, or -1: it complained. */
-static long list_letters(const struct command *command, struct client *client, json_t *what)
+static long list_dead_letters(const struct command *command, struct client *client, json_t *what)
 {
 	struct listing listing = { .command = command, .all = command->json ? json_array() : NULL };
-	int ended = letters_each(command, client, what, list_letter, &listing);
+	int ended = dead_letters_each(command, client, what, list_dead_letter, &listing);
 
 	if (listing.all && !ended)
 		json_print_list("dead", json_incref(listing.all));
@@ -57,10 +58,10 @@ static long list_letters(const struct command *command, struct client *client, j
 
 int command_dlq_list(struct command *command, int argc, char **argv)
 {
-	struct letter_filter filter = { 0 };
+	struct dead_letter_filter filter = { 0 };
 	const char *queue = NULL;
 	const struct take takes[] = { { "queue", "NAME", "only of this queue", &queue, NULL },
-		LETTER_FILTER_TAKES(filter), { 0 } };
+		DEAD_LETTER_FILTER_TAKES(filter), { 0 } };
 	struct client *client;
 	json_t *what;
 	long count;
@@ -73,7 +74,7 @@ int command_dlq_list(struct command *command, int argc, char **argv)
 				"Examples:\n  cartbus dlq list --shop demo\n  cartbus dlq list --queue sender "
 				"--reason-has refused --younger-than 2h" });
 	what = json_pack("{s:s*}", "queue", queue);
-	ended = letter_filter_add(command, &filter, what);
+	ended = dead_letter_filter_add(command, &filter, what);
 	if (ended) {
 		json_decref(what);
 		return ended;
@@ -82,18 +83,18 @@ int command_dlq_list(struct command *command, int argc, char **argv)
 	ended = shops_know_if_named(command, client, filter.shop);
 	if (ended)
 		json_decref(what);
-	count = ended ? -1 : list_letters(command, client, what);
+	count = ended ? -1 : list_dead_letters(command, client, what);
 	client_free(client);
 	if (count == 0 && !command->json)
 		puts("no dead letters");
 	return count ? EXIT_NO : EXIT_FINE;
 }
 
-static void print_letter(const struct command *command, const json_t *letter)
+static void print_dead_letter(const struct command *command, const json_t *dead_letter)
 {
 	_cleanup_(buffer_free) struct buffer words = { 0 };
 
-	letter_words(command, letter, &words);
+	dead_letter_words(command, dead_letter, &words);
 	fputs(buffer_text(&words), stdout);
 }
 
@@ -112,7 +113,7 @@ static int print_count(const struct command *command, json_t *answer, const char
 }
 
 /* The question about one letter; NULL: its number is none, and that was said. */
-static json_t *letter_name(const struct command *command, const char *const words[2])
+static json_t *dead_letter_name(const struct command *command, const char *const words[2])
 {
 	int64_t seq;
 
@@ -123,11 +124,12 @@ static json_t *letter_name(const struct command *command, const char *const word
 }
 
 /* The question about many of a queue; NULL: it was said why not. */
-static json_t *letters_meant(const struct command *command, const char *queue, const struct letter_filter *filter)
+static json_t *dead_letters_meant(
+	const struct command *command, const char *queue, const struct dead_letter_filter *filter)
 {
 	json_t *what = json_pack("{s:s,s:b}", "queue", queue, "all", 1);
 
-	if (letter_filter_add(command, filter, what) == EXIT_FINE)
+	if (dead_letter_filter_add(command, filter, what) == EXIT_FINE)
 		return what;
 	json_decref(what);
 	return NULL;
@@ -135,9 +137,9 @@ static json_t *letters_meant(const struct command *command, const char *queue, c
 
 /* One by its number, or many by --all or a filter: exactly one of the two ways. */
 static bool is_clear(
-	const struct command *command, const char *seq, bool all, bool dry, const struct letter_filter *filter)
+	const struct command *command, const char *seq, bool all, bool dry, const struct dead_letter_filter *filter)
 {
-	bool many = all || letter_filter_is_given(filter);
+	bool many = all || dead_letter_filter_is_given(filter);
 
 	if (seq && dry) {
 		complain(command, "--dry-run is for many; to look at one: cartbus dlq show");
@@ -153,7 +155,7 @@ static bool is_clear(
 
 static int dry_run(const struct command *command, struct client *client, json_t *what, const char *verb)
 {
-	long count = list_letters(command, client, what);
+	long count = list_dead_letters(command, client, what);
 
 	if (count >= 0 && !command->json)
 		printf("would %s: %ld\n", verb, count);
@@ -164,7 +166,7 @@ int command_dlq_show(struct command *command, int argc, char **argv)
 {
 	const char *words[2];
 	struct client *client;
-	json_t *letter, *what;
+	json_t *dead_letter, *what;
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .words_help = "QUEUE SEQ",
@@ -173,38 +175,38 @@ int command_dlq_show(struct command *command, int argc, char **argv)
 			.words_most = 2,
 			.help = "Shows one dead letter: its reason, its history, its payload.\v"
 				"Example:\n  cartbus dlq show intake 4711" });
-	what = letter_name(command, words);
+	what = dead_letter_name(command, words);
 	if (!what)
 		return EXIT_USAGE;
 	client = command_connect(command);
-	letter = command_look(command, client, "dead.show", what);
+	dead_letter = command_look(command, client, "dead.show", what);
 	client_free(client);
-	if (!letter)
+	if (!dead_letter)
 		return EXIT_NO;
 	if (command->json)
-		json_print(letter);
+		json_print(dead_letter);
 	else
-		print_letter(command, letter);
-	json_decref(letter);
+		print_dead_letter(command, dead_letter);
+	json_decref(dead_letter);
 	return EXIT_FINE;
 }
 
 struct redrive {
 	const char *words[2];
 	bool all, dry;
-	struct letter_filter filter;
-	struct feed_options feed;
+	struct dead_letter_filter filter;
+	struct redrive_options options;
 };
 
 static int redrive(const struct command *command, const struct redrive *redrive)
 {
 	bool one = redrive->words[1];
-	json_t *what = one ? letter_name(command, redrive->words)
-			   : letters_meant(command, redrive->words[0], &redrive->filter);
+	json_t *what = one ? dead_letter_name(command, redrive->words)
+			   : dead_letters_meant(command, redrive->words[0], &redrive->filter);
 	struct client *client;
 	int ended;
 
-	if (!what || feed_rate_add(command, &redrive->feed, what)) {
+	if (!what || redrive_rate_add(command, &redrive->options, what)) {
 		json_decref(what);
 		return EXIT_USAGE;
 	}
@@ -217,7 +219,7 @@ static int redrive(const struct command *command, const struct redrive *redrive)
 	else if (redrive->dry)
 		ended = dry_run(command, client, what, "redrive");
 	else
-		ended = feed_run(command, client, "dead.redrive", what);
+		ended = redrive_run(command, client, "dead.redrive", what);
 	client_free(client);
 	return ended;
 }
@@ -226,8 +228,9 @@ int command_dlq_redrive(struct command *command, int argc, char **argv)
 {
 	struct redrive asked = { 0 };
 	const struct take takes[] = { { "all", NULL, "all dead letters of the queue", NULL, &asked.all },
-		LETTER_FILTER_TAKES(asked.filter),
-		{ "dry-run", NULL, "show which, and hand out none", NULL, &asked.dry }, FEED_TAKES(asked.feed), { 0 } };
+		DEAD_LETTER_FILTER_TAKES(asked.filter),
+		{ "dry-run", NULL, "show which, and hand out none", NULL, &asked.dry }, REDRIVE_TAKES(asked.options),
+		{ 0 } };
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
@@ -238,12 +241,12 @@ int command_dlq_redrive(struct command *command, int argc, char **argv)
 			.help = "Hands a dead letter out again, or many, with their numbers, their age and their "
 				"history. "
 				"They are late by then: a shopper who bought or opted out meanwhile gets no mail. What "
-				"dies again meanwhile is left alone.\n\n" FEED_HELP
+				"dies again meanwhile is left alone.\n\n" REDRIVE_HELP
 				"\vExamples:\n  cartbus dlq redrive intake 4711\n  cartbus dlq redrive sender --shop "
 				"demo --younger-than 6h --dry-run\n  cartbus dlq redrive sender --all --rate 5/s\n  "
 				"cartbus dlq redrive sender --cancel" });
-	if (asked.feed.cancel || asked.feed.resume)
-		return feed_steer(command, asked.words[0], &asked.feed);
+	if (asked.options.cancel || asked.options.resume)
+		return redrive_steer(command, asked.words[0], &asked.options);
 	if (!is_clear(command, asked.words[1], asked.all, asked.dry, &asked.filter))
 		return EXIT_USAGE;
 	return redrive(command, &asked);
@@ -256,12 +259,12 @@ struct dropping {
 	long long dropped;
 };
 
-static int drop_letter(const json_t *letter, void *context)
+static int drop_dead_letter(const json_t *dead_letter, void *context)
 {
 	struct dropping *dropping = context;
 	json_t *answer = command_ask(dropping->command, dropping->client, "dead.drop",
-		json_pack("{s:O,s:O,s:s}", "queue", json_object_get(letter, "queue"), "seq",
-			json_object_get(letter, "seq"), "why", dropping->why));
+		json_pack("{s:O,s:O,s:s}", "queue", json_object_get(dead_letter, "queue"), "seq",
+			json_object_get(dead_letter, "seq"), "why", dropping->why));
 
 	if (!answer)
 		return EXIT_NO;
@@ -295,9 +298,9 @@ static int drop(const struct command *command, json_t *what, const char *shop, b
 	else if (ended)
 		; /* it is not on record */
 	else if (one)
-		ended = drop_letter(what, &dropping);
+		ended = drop_dead_letter(what, &dropping);
 	else
-		ended = letters_each(command, dropping.client, json_incref(what), drop_letter, &dropping);
+		ended = dead_letters_each(command, dropping.client, json_incref(what), drop_dead_letter, &dropping);
 	if (!dry || is_unknown)
 		json_decref(what);
 	client_free(dropping.client);
@@ -309,10 +312,10 @@ static int drop(const struct command *command, json_t *what, const char *shop, b
 int command_dlq_drop(struct command *command, int argc, char **argv)
 {
 	const char *words[2] = { NULL, NULL }, *why = NULL;
-	struct letter_filter filter = { 0 };
+	struct dead_letter_filter filter = { 0 };
 	bool all = false, dry = false;
 	const struct take takes[] = { { "reason", "TEXT", "why it is given up (needed)", &why, NULL },
-		{ "all", NULL, "all dead letters of the queue", NULL, &all }, LETTER_FILTER_TAKES(filter),
+		{ "all", NULL, "all dead letters of the queue", NULL, &all }, DEAD_LETTER_FILTER_TAKES(filter),
 		{ "dry-run", NULL, "show which, and drop none", NULL, &dry }, { 0 } };
 	json_t *what;
 
@@ -332,7 +335,7 @@ int command_dlq_drop(struct command *command, int argc, char **argv)
 		complain(command, "it needs --reason: the log keeps why");
 		return EXIT_USAGE;
 	}
-	what = words[1] ? letter_name(command, words) : letters_meant(command, words[0], &filter);
+	what = words[1] ? dead_letter_name(command, words) : dead_letters_meant(command, words[0], &filter);
 	if (!what)
 		return EXIT_USAGE;
 	return drop(command, what, filter.shop, words[1] != NULL, dry, why);

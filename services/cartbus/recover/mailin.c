@@ -5,7 +5,7 @@
  *
  * Promises: prints nothing that a terminal would obey; moves a mail, and never deletes one. Root works here in folders of the user who
  *           has read strangers' mails: nothing that lies there leads out of them.
- * Read next: services/platform/mailin/aside.h (the folders)
+ * Read next: services/platform/mailin/quarantine.h (the folders)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -25,15 +25,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* services/platform/mailin/aside.h */
-#define ASIDE_FOLDER "aside"
-#define ASIDE_NOTES "aside.notes"
-#define ASIDE_RETRY "retry"
+/* services/platform/mailin/quarantine.h */
+#define QUARANTINE_FOLDER "aside"
+#define QUARANTINE_NOTES "aside.notes"
+#define QUARANTINE_RETRY "retry"
 enum { BASES_MOST = 9, MAIL_MOST = 64 * 1024 * 1024, NOTE_MOST = 16 * 1024, WHY_MAX = 200 };
 
 struct mail_aside {
 	const char *base, *name;
-	int base_fd, aside_fd;
+	int base_fd, quarantine_fd;
 	struct stat stat;
 	char why[WHY_MAX];
 };
@@ -82,7 +82,7 @@ static void find_bases(const struct command *command, struct bases *ret)
 static void read_why(struct mail_aside *mail)
 {
 	_cleanup_(buffer_free) struct buffer note = { 0 };
-	_cleanup_close_ int notes = file_open_folder_in(mail->base_fd, ASIDE_NOTES);
+	_cleanup_close_ int notes = file_open_folder_in(mail->base_fd, QUARANTINE_NOTES);
 
 	TEXT_COPY(mail->why, "it is not known why");
 	if (notes < 0 || file_read_in(notes, mail->name, NOTE_MOST, &note) < 0 ||
@@ -105,11 +105,11 @@ static int each_in(const struct command *command, DIR *dir, struct mail_aside *m
 {
 	int failed = EXIT_FINE;
 
-	mail->aside_fd = dirfd(dir);
+	mail->quarantine_fd = dirfd(dir);
 	for (const struct dirent *entry; !failed && (entry = readdir(dir));) {
 		mail->name = entry->d_name;
 		if (entry->d_name[0] == '.' ||
-			fstatat(mail->aside_fd, entry->d_name, &mail->stat, AT_SYMLINK_NOFOLLOW) < 0)
+			fstatat(mail->quarantine_fd, entry->d_name, &mail->stat, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		read_why(mail);
 		failed = call(command, mail, context);
@@ -121,13 +121,13 @@ static int each_of(const struct command *command, const char *base, mail_fn *cal
 {
 	_cleanup_close_ int base_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct mail_aside mail = { .base = base, .base_fd = base_fd };
-	int fd = base_fd < 0 ? -errno : file_open_folder_in(base_fd, ASIDE_FOLDER);
+	int fd = base_fd < 0 ? -errno : file_open_folder_in(base_fd, QUARANTINE_FOLDER);
 
 	if (fd == -ENOENT || (base_fd < 0 && fd == -ENOTDIR))
 		return EXIT_FINE;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir)
-		return say_folder(command, base, ASIDE_FOLDER, fd < 0 ? -fd : errno);
+		return say_folder(command, base, QUARANTINE_FOLDER, fd < 0 ? -fd : errno);
 	int failed = each_in(command, dir, &mail, call, context);
 	closedir(dir);
 	return failed;
@@ -243,9 +243,9 @@ static int show_if_it(const struct command *command, const struct mail_aside *ma
 	if (strcmp(mail->name, shown->name) != 0)
 		return EXIT_FINE;
 	shown->found = true;
-	int r = file_read_in(mail->aside_fd, mail->name, MAIL_MOST, &text);
+	int r = file_read_in(mail->quarantine_fd, mail->name, MAIL_MOST, &text);
 	if (r < 0) {
-		complain(command, "%s/" ASIDE_FOLDER "/%s: %s", mail->base, mail->name, strerror(-r));
+		complain(command, "%s/" QUARANTINE_FOLDER "/%s: %s", mail->base, mail->name, strerror(-r));
 		return EXIT_NO;
 	}
 	return print_mail(command, mail, buffer_text(&text), text.len);
@@ -286,12 +286,12 @@ static int retry_if_it(const struct command *command, const struct mail_aside *m
 
 	if (!S_ISREG(mail->stat.st_mode) || (retried->name && strcmp(mail->name, retried->name) != 0))
 		return EXIT_FINE;
-	_cleanup_close_ int retry = file_open_folder_in(mail->base_fd, ASIDE_RETRY);
+	_cleanup_close_ int retry = file_open_folder_in(mail->base_fd, QUARANTINE_RETRY);
 	if (retry < 0)
-		return say_folder(command, mail->base, ASIDE_RETRY, -retry);
-	int r = file_move_durably_in(mail->aside_fd, mail->name, retry);
+		return say_folder(command, mail->base, QUARANTINE_RETRY, -retry);
+	int r = file_move_durably_in(mail->quarantine_fd, mail->name, retry);
 	if (r < 0) {
-		complain(command, "%s/" ASIDE_FOLDER "/%s: %s", mail->base, mail->name, strerror(-r));
+		complain(command, "%s/" QUARANTINE_FOLDER "/%s: %s", mail->base, mail->name, strerror(-r));
 		return EXIT_NO;
 	}
 	retried->count++;

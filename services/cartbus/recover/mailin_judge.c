@@ -195,7 +195,7 @@ static const char *why_of(const struct judging *judging)
 	return report->trouble[0] ? report->trouble : "it is no report of a bounce or a complaint";
 }
 
-static void tell(struct judging *judging, enum sentence sentence, const char *why)
+static void print_sentence(struct judging *judging, enum sentence sentence, const char *why)
 {
 	_cleanup_free_ char *path = memory_copy_text(judging->path);
 	const bool is_feedback = sentence == SUPPRESSED || sentence == COUNTED || sentence == COMPLAINED;
@@ -254,7 +254,7 @@ static void judge_file(struct judging *judging, const char *path)
 
 	judging->path = path;
 	if (r == -EFBIG) {
-		tell(judging, ASIDE, "it is larger than a report is");
+		print_sentence(judging, ASIDE, "it is larger than a report is");
 	} else if (r < 0) {
 		complain(judging->command, "%s: %s", path, strerror(-r));
 		judging->failed = true;
@@ -264,7 +264,7 @@ static void judge_file(struct judging *judging, const char *path)
 		judging->failed = true;
 	} else {
 		find_whose(judging);
-		tell(judging, sentence_of(judging), why_of(judging));
+		print_sentence(judging, sentence_of(judging), why_of(judging));
 	}
 }
 

@@ -3,13 +3,13 @@
  * because everything failed goes on now
  *
  * Promises: the messages keep their numbers and times; services are idempotent, so what was done is not done again.
- * Read next: letters.c, health.c (`cartbus queues`), bus/broker/queue/breaker.c (who pauses a queue, and ends that by itself)
+ * Read next: dead_letters.c, health.c (`cartbus queues`), bus/broker/queue/breaker.c (who pauses a queue, and ends that by itself)
  */
 #include "services/cartbus/core/command.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/recover/letters.h"
+#include "services/cartbus/recover/dead_letters.h"
 #include "services/cartbus/recover/subcommands.h"
 #include "services/cartbus/shops/shops.h"
 #include <stdio.h>
@@ -17,7 +17,7 @@
 struct wanted {
 	const char *queue, *from, *to, *topic, *shop;
 	bool dry;
-	struct feed_options feed;
+	struct redrive_options redrive;
 };
 
 static int add_end(const struct command *command, json_t *what, const char *name, const char *text)
@@ -52,7 +52,7 @@ static json_t *question(const struct command *command, const struct wanted *want
 	if (!*ret_ended)
 		*ret_ended = add_end(command, what, "to", wanted->to);
 	if (!*ret_ended)
-		*ret_ended = feed_rate_add(command, &wanted->feed, what);
+		*ret_ended = redrive_rate_add(command, &wanted->redrive, what);
 	if (!*ret_ended)
 		return what;
 	json_decref(what);
@@ -90,7 +90,7 @@ static int count(const struct command *command, struct client *client, json_t *w
 
 static int check(const struct command *command, const struct wanted *wanted)
 {
-	if (wanted->queue && (wanted->from || wanted->feed.cancel || wanted->feed.resume))
+	if (wanted->queue && (wanted->from || wanted->redrive.cancel || wanted->redrive.resume))
 		return EXIT_FINE;
 	complain(command, "%s",
 		wanted->queue ? "it needs --from: where the part of the log begins"
@@ -107,7 +107,7 @@ int command_replay(struct command *command, int argc, char **argv)
 		{ "to", "SEQ|TIME", "the last; else the end of the log", &wanted.to, NULL },
 		{ "topic", "NAME", "only of this topic", &wanted.topic, NULL },
 		{ "shop", "NAME", "only of this shop", &wanted.shop, NULL },
-		{ "dry-run", NULL, "count only", NULL, &wanted.dry }, FEED_TAKES(wanted.feed), { 0 } };
+		{ "dry-run", NULL, "count only", NULL, &wanted.dry }, REDRIVE_TAKES(wanted.redrive), { 0 } };
 	struct client *client;
 	int ended = EXIT_FINE;
 	json_t *what;
@@ -117,13 +117,13 @@ int command_replay(struct command *command, int argc, char **argv)
 			.help = "Hands a part of the log to a service once more, with its numbers and its times, marked "
 				"as replayed. What was done is not done again: no mail goes twice, and a purchase or an "
 				"opt-out since then counts. What is still pending, or among the dead letters, is left "
-				"alone.\n\n" FEED_HELP
+				"alone.\n\n" REDRIVE_HELP
 				"\vExamples:\n  cartbus replay --queue intake --from 2h --dry-run\n  cartbus replay "
 				"--queue waiter --from 4711 --to 4720 --shop demo\n  cartbus replay --queue waiter "
 				"--cancel" });
 	ended = check(command, &wanted);
-	if (ended || wanted.feed.cancel || wanted.feed.resume)
-		return ended ? ended : feed_steer(command, wanted.queue, &wanted.feed);
+	if (ended || wanted.redrive.cancel || wanted.redrive.resume)
+		return ended ? ended : redrive_steer(command, wanted.queue, &wanted.redrive);
 	what = question(command, &wanted, &ended);
 	if (!what)
 		return ended;
@@ -132,14 +132,14 @@ int command_replay(struct command *command, int argc, char **argv)
 	if (ended)
 		json_decref(what);
 	else
-		ended = wanted.dry ? count(command, client, what) : feed_run(command, client, "replay", what);
+		ended = wanted.dry ? count(command, client, what) : redrive_run(command, client, "replay", what);
 	client_free(client);
 	return ended;
 }
 
 /* ---- `cartbus queues resume` ---- */
 
-static int tell(const struct command *command, const char *queue, json_t *answer)
+static int print_resumed(const struct command *command, const char *queue, json_t *answer)
 {
 	bool resumed = json_is_true(json_object_get(answer, "resumed"));
 
@@ -173,5 +173,5 @@ int command_queues_resume(struct command *command, int argc, char **argv)
 	client = command_connect(command);
 	answer = record_and_ask(command, client, "queue.resume", json_pack("{s:s}", "queue", queue));
 	client_free(client);
-	return tell(command, queue, answer);
+	return print_resumed(command, queue, answer);
 }

@@ -257,7 +257,7 @@ int command_shop_mode(struct command *command, int argc, char **argv)
 		return EXIT_NO;
 	}
 	TEXT_COPY(wanted.reason, reason);
-	TEXT_COPY(wanted.who, who_am_i());
+	TEXT_COPY(wanted.who, operator_name());
 	wanted.at_us = clock_wall_us(&command->clock);
 	client = command_connect(command);
 	ended = set_mode(command, client, words[0], &wanted);
@@ -311,7 +311,8 @@ static bool is_known(const struct command *command, const struct stopping *stopp
 	return stopping->all || now || (shop_name_valid(stopping->shop) && access(path, F_OK) == 0);
 }
 
-static int tell(const struct command *command, const struct stopping *stopping, const ShopStatus *status, uint64_t seq)
+static int print_stop(
+	const struct command *command, const struct stopping *stopping, const ShopStatus *status, uint64_t seq)
 {
 	bool stopped = status->mode == MODE_PAUSED;
 
@@ -338,7 +339,7 @@ static void fill(const struct command *command, const struct stopping *stopping,
 	ret->version = now ? now->version + 1 : 1;
 	ret->at_us = clock_wall_us(&command->clock);
 	TEXT_COPY(ret->reason, stopping->reason);
-	TEXT_COPY(ret->who, who_am_i());
+	TEXT_COPY(ret->who, operator_name());
 }
 
 static int stop(
@@ -349,14 +350,15 @@ static int stop(
 
 	if (now && now->mode == MODE_PAUSED && now->priority >= STOP_PRIORITY) {
 		if (command->json)
-			return tell(command, stopping, now, 0);
+			return print_stop(command, stopping, now, 0);
 		printf("stopped already: %s, by %s: %s\n", subject(stopping), now->who,
 			now->reason[0] ? now->reason : "no reason given");
 		return EXIT_FINE;
 	}
 	fill(command, stopping, now, &wanted);
-	return mode_say(command, client, stopping->shop, now, &wanted, &seq) ? EXIT_NO
-									     : tell(command, stopping, &wanted, seq);
+	return mode_say(command, client, stopping->shop, now, &wanted, &seq)
+		? EXIT_NO
+		: print_stop(command, stopping, &wanted, seq);
 }
 
 static int resume(
@@ -376,8 +378,9 @@ static int resume(
 		return EXIT_NO;
 	}
 	fill(command, stopping, now, &wanted);
-	return mode_say(command, client, stopping->shop, now, &wanted, &seq) ? EXIT_NO
-									     : tell(command, stopping, &wanted, seq);
+	return mode_say(command, client, stopping->shop, now, &wanted, &seq)
+		? EXIT_NO
+		: print_stop(command, stopping, &wanted, seq);
 }
 
 typedef int stop_fn(

@@ -9,7 +9,7 @@
 
 #include "bus/base/text.h"
 #include "services/kit/shop/shop.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/time/timestamp.h"
 #include <stdio.h>
 
 #define SINCE_MOST_US (30 * US_PER_DAY) /* what is older is chased no more */
@@ -52,7 +52,7 @@ int command_reconcile(struct command *command, int argc, char **argv)
 			.help = "Asks the storefront's API for orders, and for open checkouts where it has them, that "
 				"changed in the last hours. After a gateway was away it happens by itself.\v"
 				"Example:\n  cartbus reconcile demo --since 12h" });
-	if (span_parse(since, SINCE_MOST_US, &span_us)) {
+	if (duration_parse(since, SINCE_MOST_US, &span_us)) {
 		complain(command, "--since takes a span like 90min, 6h or 2d, of at most 30 days; not \"%s\"", since);
 		return EXIT_USAGE;
 	}
@@ -67,6 +67,6 @@ int command_reconcile(struct command *command, int argc, char **argv)
 	}
 	task.heard_us = clock_wall_us(&command->clock);
 	task.from_us = task.heard_us - span_us;
-	TEXT_COPY(task.who, who_am_i());
+	TEXT_COPY(task.who, operator_name());
 	return say_task(command, words[0], &task);
 }

@@ -24,7 +24,7 @@
 
 struct sending {
 	struct command *command;
-	struct mail_wish wish;
+	struct mail_options options;
 	char address[ADDRESS_MAX + 1], hash[ADDRESS_HASH_LEN + 1];
 	struct mail *mail;
 	struct mail_result result; /* of the transport; words "" and MAIL_UNKNOWN: none came */
@@ -43,7 +43,7 @@ static int read_hash(struct sending *sending)
 		complain(sending->command, "%s: %s", path, strerror(-failed));
 		return EXIT_NO;
 	}
-	address_hash(buffer_bytes(&key), sending->wish.shop, sending->address, sending->hash);
+	address_hash(buffer_bytes(&key), sending->options.shop, sending->address, sending->hash);
 	return EXIT_FINE;
 }
 
@@ -63,7 +63,7 @@ static int check_address(struct sending *sending, struct client *client)
 	struct shop shop;
 	bool suppressed = false;
 
-	int failed = command_shop(sending->command, sending->wish.shop, &shop);
+	int failed = command_shop(sending->command, sending->options.shop, &shop);
 	failed = failed ? failed : read_hash(sending);
 	if (failed)
 		return failed;
@@ -72,7 +72,7 @@ static int check_address(struct sending *sending, struct client *client)
 		return EXIT_NO;
 	}
 	failed = reading_each(sending->command, client,
-		&(struct reading_filter){ .topic = "suppression", .shop = sending->wish.shop, .key = sending->hash },
+		&(struct reading_filter){ .topic = "suppression", .shop = sending->options.shop, .key = sending->hash },
 		see_suppression, &suppressed);
 	if (failed || !suppressed)
 		return failed;
@@ -84,19 +84,20 @@ static int check_address(struct sending *sending, struct client *client)
 
 static int record(const struct sending *sending, struct client *client)
 {
-	const struct mail_wish *wish = &sending->wish;
+	const struct mail_options *options = &sending->options;
 	Audit audit = { .at_us = clock_wall_us(&sending->command->clock) };
 	struct client_said said;
 	char idem[64], why[256];
 
 	TEXT_COPY(audit.action, "send_test");
-	TEXT_COPY(audit.who, who_am_i());
+	TEXT_COPY(audit.who, operator_name());
 	TEXT_COPY(audit.address_hash, sending->hash);
 	snprintf(audit.grounds, sizeof(audit.grounds), "a test of reminder %s, of %s%.80s, in %.23s, message id %.150s",
-		wish->step, wish->cart ? "cart " : "a sample cart", wish->cart ? wish->cart : "",
-		wish->locale ? wish->locale : "the cart's language", sending->mail->message_id);
+		options->step, options->cart ? "cart " : "a sample cart", options->cart ? options->cart : "",
+		options->locale ? options->locale : "the cart's language", sending->mail->message_id);
 	text_random_name(idem); /* each command is an act of its own */
-	if (CLIENT_SAY(client, audit, &audit, &said, why, .shop = wish->shop, .key = sending->hash, .idem = idem) == 0)
+	if (CLIENT_SAY(client, audit, &audit, &said, why, .shop = options->shop, .key = sending->hash, .idem = idem) ==
+		0)
 		return EXIT_FINE;
 	complain(sending->command, "nothing was sent, because it could not be put on record: %s", why);
 	return EXIT_NO;
@@ -125,7 +126,7 @@ static const char *remedy(enum mail_end end)
 	return "";
 }
 
-static int tell(const struct sending *sending)
+static int print_result(const struct sending *sending)
 {
 	static const char *const ends[] = { [MAIL_SENT] = "sent",
 		[MAIL_NOT_SENT] = "not_sent",
@@ -155,7 +156,7 @@ static int hand_over(struct sending *sending)
 	sending->result.end = MAIL_UNKNOWN;
 	effect_run(driver, sending->mail, PATIENCE_US, take_result, &sending->result);
 	driver->close(driver->self);
-	return tell(sending);
+	return print_result(sending);
 }
 
 static int send_test(struct sending *sending)
@@ -163,7 +164,8 @@ static int send_test(struct sending *sending)
 	struct client *client = command_connect(sending->command);
 
 	int failed = check_address(sending, client);
-	failed = failed ? failed : reminder_mail_make(sending->command, client, &sending->wish, &sending->mail, NULL);
+	failed =
+		failed ? failed : reminder_mail_make(sending->command, client, &sending->options, &sending->mail, NULL);
 	failed = failed ? failed : record(sending, client);
 	client_free(client);
 	failed = failed ? failed : hand_over(sending);
@@ -175,11 +177,11 @@ int command_send_test(struct command *command, int argc, char **argv)
 {
 	const char *words[2];
 	char test_id[33];
-	struct sending sending = { .command = command, .wish = { .step = "1" } };
-	const struct take takes[] = { { "cart", "CART", "of this cart (a sample)", &sending.wish.cart, NULL },
-		{ "step", "1|2", "which reminder (1)", &sending.wish.step, NULL },
-		{ "locale", "LOCALE", "as a shopper of this language would get it", &sending.wish.locale, NULL },
-		{ "voice", "FILE", "with these words, which need not be published", &sending.wish.voice, NULL },
+	struct sending sending = { .command = command, .options = { .step = "1" } };
+	const struct take takes[] = { { "cart", "CART", "of this cart (a sample)", &sending.options.cart, NULL },
+		{ "step", "1|2", "which reminder (1)", &sending.options.step, NULL },
+		{ "locale", "LOCALE", "as a shopper of this language would get it", &sending.options.locale, NULL },
+		{ "voice", "FILE", "with these words, which need not be published", &sending.options.voice, NULL },
 		{ 0 } };
 
 	command_take(command, argc, argv,
@@ -198,9 +200,9 @@ int command_send_test(struct command *command, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	text_random_name(test_id);
-	sending.wish.shop = words[0];
-	sending.wish.to = sending.address;
-	sending.wish.test_id = test_id;
-	int failed = mail_wish_check(command, &sending.wish);
+	sending.options.shop = words[0];
+	sending.options.to = sending.address;
+	sending.options.test_id = test_id;
+	int failed = mail_options_check(command, &sending.options);
 	return failed ? failed : send_test(&sending);
 }

@@ -301,66 +301,68 @@ static int say_where(const struct secret *secret)
 	return wrong ? EXIT_NO : EXIT_FINE;
 }
 
-struct secret_wish {
+struct secret_options {
 	bool rotate, set, forget, api;
 };
 
-static int check_wish(const struct secret *secret, const struct secret_wish *wish)
+static int check_options(const struct secret *secret, const struct secret_options *options)
 {
-	if (wish->rotate + wish->set + wish->forget > 1)
+	if (options->rotate + options->set + options->forget > 1)
 		complain(secret->command, "one of --rotate, --set and --forget-previous at a time");
-	else if (wish->api && (wish->rotate || wish->forget))
+	else if (options->api && (options->rotate || options->forget))
 		complain(secret->command, "the storefront makes the key of its API: --api goes with --set alone");
 	else
 		return EXIT_FINE;
 	return EXIT_USAGE;
 }
 
-static void record_secret(const struct secret *secret, const struct secret_wish *wish)
+static void record_secret(const struct secret *secret, const struct secret_options *options)
 {
-	const char *grounds = wish->forget ? "the one before is accepted no longer"
-		: wish->api                ? "another key to the storefront's API was set"
-		: wish->set                ? "another one was set; the one before is still accepted"
-					   : "a new one was made; the one before is still accepted";
+	const char *grounds = options->forget ? "the one before is accepted no longer"
+		: options->api                ? "another key to the storefront's API was set"
+		: options->set                ? "another one was set; the one before is still accepted"
+					      : "a new one was made; the one before is still accepted";
 
 	record_file(secret->command,
 		&(struct record){ .shop = secret->shop->name, .action = "shop_secret", .grounds = grounds });
 }
 
-static int do_wish(struct secret *secret, const struct secret_wish *wish)
+static int carry_out(struct secret *secret, const struct secret_options *options)
 {
 	char file[80];
 	int failed = EXIT_FINE;
 
-	snprintf(file, sizeof(file), "%s/%s", wish->api ? "api" : "webhook", secret->shop->name);
+	snprintf(file, sizeof(file), "%s/%s", options->api ? "api" : "webhook", secret->shop->name);
 	command_secret_path(secret->command, file, secret->path);
-	secret->is_api = wish->api;
-	if (wish->rotate)
+	secret->is_api = options->api;
+	if (options->rotate)
 		failed = rotate_secret(secret);
-	else if (wish->set)
+	else if (options->set)
 		failed = set_secret(secret);
-	else if (wish->forget)
+	else if (options->forget)
 		failed = forget_previous(secret->command, secret->path);
 	if (failed)
 		return failed;
-	if (!secret->is_as_before && (wish->rotate || wish->set || wish->forget))
-		record_secret(secret, wish);
+	if (!secret->is_as_before && (options->rotate || options->set || options->forget))
+		record_secret(secret, options);
 	else if (secret->is_as_before && !secret->command->json)
 		puts("It is the one that was set already: nothing has changed.");
 	failed = say_where(secret);
-	if (!secret->command->json && (wish->rotate || wish->set || wish->forget) && command_has_units(secret->command))
+	if (!secret->command->json && (options->rotate || options->set || options->forget) &&
+		command_has_units(secret->command))
 		printf("Units are handed their secrets at their start: systemctl restart %s\n",
-			wish->api ? "'cartbus-sender@*' cartbus-storefront" : "cartbus-gateway");
+			options->api ? "'cartbus-sender@*' cartbus-storefront" : "cartbus-gateway");
 	return failed;
 }
 
 int command_shop_secret(struct command *command, int argc, char **argv)
 {
-	struct secret_wish wish = { 0 };
-	const struct take takes[] = { { "rotate", NULL, "make a new one and keep the one before", NULL, &wish.rotate },
-		{ "set", NULL, "read it from standard input (Shopify's client secret)", NULL, &wish.set },
-		{ "api", NULL, "with --set: the key to the storefront's API instead", NULL, &wish.api },
-		{ "forget-previous", NULL, "end a rotation", NULL, &wish.forget }, { 0 } };
+	struct secret_options options = { 0 };
+	const struct take takes[] = { { "rotate", NULL, "make a new one and keep the one before", NULL,
+					      &options.rotate },
+		{ "set", NULL, "read it from standard input (Shopify's client secret)", NULL, &options.set },
+		{ "api", NULL, "with --set: the key to the storefront's API instead", NULL, &options.api },
+		{ "forget-previous", NULL, "end a rotation", NULL, &options.forget }, { 0 } };
 	struct secret secret = { .command = command };
 	const char *name;
 	struct shop shop;
@@ -377,8 +379,8 @@ int command_shop_secret(struct command *command, int argc, char **argv)
 				"no other rotation.\v"
 				"Examples:\n  cartbus shop secret demo --rotate\n  cartbus shop secret demo --set < "
 				"client-secret\n  cartbus shop secret demo --api --set < access-token" });
-	failed = check_wish(&secret, &wish);
+	failed = check_options(&secret, &options);
 	failed = failed ? failed : command_shop(command, name, &shop);
 	secret.shop = &shop;
-	return failed ? failed : do_wish(&secret, &wish);
+	return failed ? failed : carry_out(&secret, &options);
 }

@@ -206,7 +206,7 @@ static void print_api(const struct checking *checking)
 	printf("%-12s %-24s %s%s\n", api->platform, "API", api->answers ? "" : "MISSED: ", api->words);
 }
 
-static int tell(const struct checking *checking, struct client *client)
+static int print_check(const struct checking *checking, struct client *client)
 {
 	json_t *topics = checking->command->json ? json_array() : NULL;
 	bool has_api = *checking->api.platform;
@@ -264,7 +264,7 @@ int command_shop_check(struct command *command, int argc, char **argv)
 	client = command_connect(command);
 	storefront_probe(command, &shop, &checking.api);
 	ended = count_all(&checking, client);
-	ended = ended ? ended : tell(&checking, client);
+	ended = ended ? ended : print_check(&checking, client);
 	client_free(client);
 	return ended;
 }

@@ -8,7 +8,7 @@
  *
  * Promises: done twice, the second finds nothing to do; cut short, it goes on where it was: what intake has not come to yet is not
  *           asked for again. No mail goes that the waiter and the sender would not send by themselves.
- * Read next: services/carts/rehearsal/agenda.c, services/carts/intake/intake.c (ADMIN_RETIME)
+ * Read next: services/carts/rehearsal/schedule.c, services/carts/intake/intake.c (ADMIN_RETIME)
  */
 #include "services/cartbus/core/command.h"
 #include "services/cartbus/core/describe.h"
@@ -103,7 +103,7 @@ static int find_moves(struct apply *apply, const char *folder)
 		&(struct reading_filter){ .from = 1, .shop = apply->shop, .or_shop = SHOP_OF_ALL }, read_one, apply);
 	apply->now_us = clock_wall_us(&apply->command->clock);
 	if (!ended && !scratch_interrupted())
-		rehearsal_looks(apply->rehearsal, apply->now_us, add_move, apply);
+		rehearsal_view(apply->rehearsal, apply->now_us, add_move, apply);
 	rehearsal_free(apply->rehearsal);
 	return scratch_interrupted() ? EXIT_NO : ended;
 }
@@ -116,7 +116,7 @@ static int say_move(struct apply *apply, struct move *move)
 	char idem[160], why[256];
 
 	move->action.at_us = clock_wall_us(&apply->command->clock);
-	TEXT_COPY(move->action.who, who_am_i());
+	TEXT_COPY(move->action.who, operator_name());
 	TEXT_COPY(move->action.reason, apply->reason);
 	snprintf(idem, sizeof(idem), "retime:%" PRIu64 "/%s/%" PRIu64 "/%" PRId64, apply->texts_seq,
 		move->action.cart_id, (uint64_t)move->action.revision, move->action.due_us);
@@ -172,7 +172,7 @@ static json_t *move_json(const struct move *move)
 		"action", move->what);
 }
 
-static void tell(const struct apply *apply, size_t said)
+static void print_moves(const struct apply *apply, size_t said)
 {
 	json_t *list, *whole;
 
@@ -233,7 +233,7 @@ static int apply_pending(struct apply *apply)
 	if (!ended && !apply->dry)
 		ended = say_moves(apply, &said);
 	if (!ended || said > 0)
-		tell(apply, said);
+		print_moves(apply, said);
 	client_free(apply->client);
 	free(apply->moves);
 	return ended;

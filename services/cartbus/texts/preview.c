@@ -55,13 +55,13 @@ static void print_json(const struct mail *mail, const char *words)
 	json_decref(whole);
 }
 
-static int preview(const struct command *command, const struct mail_wish *wish, bool html, bool eml)
+static int preview(const struct command *command, const struct mail_options *options, bool html, bool eml)
 {
-	struct client *client = wish->cart ? command_connect(command) : NULL;
+	struct client *client = options->cart ? command_connect(command) : NULL;
 	struct mail *mail = NULL;
 	char words[MAIL_WORDS_ROOM];
 
-	int failed = reminder_mail_make(command, client, wish, &mail, words);
+	int failed = reminder_mail_make(command, client, options, &mail, words);
 	client_free(client);
 	if (failed)
 		return failed;
@@ -78,11 +78,12 @@ static int preview(const struct command *command, const struct mail_wish *wish, 
 int command_preview(struct command *command, int argc, char **argv)
 {
 	const char *words[2] = { NULL, NULL };
-	struct mail_wish wish = { .step = "1" };
+	struct mail_options options = { .step = "1" };
 	bool html = false, eml = false;
-	const struct take takes[] = { { "step", "1|2", "which reminder (1)", &wish.step, NULL },
-		{ "locale", "LOCALE", "as a shopper of this language would get it (the cart's)", &wish.locale, NULL },
-		{ "voice", "FILE", "with these words, which need not be published", &wish.voice, NULL },
+	const struct take takes[] = { { "step", "1|2", "which reminder (1)", &options.step, NULL },
+		{ "locale", "LOCALE", "as a shopper of this language would get it (the cart's)", &options.locale,
+			NULL },
+		{ "voice", "FILE", "with these words, which need not be published", &options.voice, NULL },
 		{ "html", NULL, "the HTML part instead of the text", NULL, &html },
 		{ "eml", NULL, "the whole mail as it would be sent", NULL, &eml }, { 0 } };
 
@@ -97,8 +98,8 @@ int command_preview(struct command *command, int argc, char **argv)
 				"Examples:\n  cartbus preview demo 9f2c41\n  cartbus preview demo 9f2c41 --step 2 "
 				"--html > mail.html\n  cartbus preview demo --locale pt-BR\n  cartbus preview demo "
 				"--voice draft.txt" });
-	wish.shop = words[0];
-	wish.cart = words[1];
-	int failed = mail_wish_check(command, &wish);
-	return failed ? failed : preview(command, &wish, html, eml);
+	options.shop = words[0];
+	options.cart = words[1];
+	int failed = mail_options_check(command, &options);
+	return failed ? failed : preview(command, &options, html, eml);
 }

@@ -134,7 +134,7 @@ static void wording_end(struct wording *wording)
 
 struct writing {
 	const struct command *command;
-	const struct mail_wish *wish;
+	const struct mail_options *options;
 	struct shop shop;
 	CartState cart;
 	struct wording wording;
@@ -179,16 +179,16 @@ static void fill_sample(const struct writing *writing, CartState *cart)
 
 static int read_cart(struct client *client, struct writing *writing)
 {
-	const struct mail_wish *wish = writing->wish;
-	struct selection *selection = selection_find(writing->command, client, wish->shop, wish->cart);
+	const struct mail_options *options = writing->options;
+	struct selection *selection = selection_find(writing->command, client, options->shop, options->cart);
 	const CartState *found = selection ? selection_cart(selection) : NULL;
 
 	if (found)
 		writing->cart = *found;
 	else if (selection)
-		complain(writing->command, "intake has not made a cart of \"%s\" yet", wish->cart);
+		complain(writing->command, "intake has not made a cart of \"%s\" yet", options->cart);
 	selection_free(selection);
-	if (found && !writing->cart.ids.email[0] && !wish->to) {
+	if (found && !writing->cart.ids.email[0] && !options->to) {
 		complain(writing->command,
 			writing->cart.ids.email_unusable
 				? "the storefront gave this cart an address that is no mail address: nobody to mail"
@@ -203,11 +203,11 @@ static int read_cart(struct client *client, struct writing *writing)
 static int make_link(const struct writing *writing, char ret[700])
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
-	struct signed_link link = { .purpose = LINK_UNSUBSCRIBE, .step = writing->wish->step[0] - '0' };
+	struct signed_link link = { .purpose = LINK_UNSUBSCRIBE, .step = writing->options->step[0] - '0' };
 	const char *public_url = config_get(writing->command->config, "gateway", NULL, "public-url");
 	char path[PATH_ROOM], token[400];
 
-	if (!writing->wish->cart) { /* of nobody */
+	if (!writing->options->cart) { /* of nobody */
 		snprintf(ret, 700, "%s/u/sample", public_url);
 		return EXIT_FINE;
 	}
@@ -230,7 +230,7 @@ static int read_id_key(const struct writing *writing, struct keyring *ret)
 {
 	char path[256];
 
-	if (!writing->wish->cart || writing->wish->test_id)
+	if (!writing->options->cart || writing->options->test_id)
 		return EXIT_FINE;
 	int failed = keyring_read_bounce(secrets_folder(writing->command->config), ret, path);
 	if (!failed)
@@ -242,22 +242,22 @@ static int read_id_key(const struct writing *writing, struct keyring *ret)
 static int write_mail(struct writing *writing, struct mail **ret)
 {
 	_cleanup_(keyring_clear) struct keyring keys = { 0 };
-	const struct mail_wish *wish = writing->wish;
+	const struct mail_options *options = writing->options;
 	char link[700], why[160];
 	struct reminder reminder = { .shop = &writing->shop,
 		.speech = writing->wording.speech,
 		.cart = &writing->cart,
-		.step = wish->step[0] - '0',
+		.step = options->step[0] - '0',
 		.now_us = clock_wall_us(&writing->command->clock),
-		.to = wish->to ? wish->to : writing->cart.ids.email,
-		.test_id = wish->test_id };
+		.to = options->to ? options->to : writing->cart.ids.email,
+		.test_id = options->test_id };
 
-	int failed = wish->test_id ? EXIT_FINE : make_link(writing, link);
+	int failed = options->test_id ? EXIT_FINE : make_link(writing, link);
 	failed = failed ? failed : read_id_key(writing, &keys);
 	if (failed)
 		return failed;
 	reminder.id_key = buffer_bytes(&keys.current);
-	reminder.unsubscribe_url = wish->test_id ? NULL : link;
+	reminder.unsubscribe_url = options->test_id ? NULL : link;
 	if (mail_reminder(&reminder, ret, why) == 0) {
 		bounce_address_plain(writing->shop.bounce, (*ret)->envelope_from);
 		return EXIT_FINE;
@@ -266,18 +266,18 @@ static int write_mail(struct writing *writing, struct mail **ret)
 	return EXIT_NO;
 }
 
-int mail_wish_check(const struct command *command, const struct mail_wish *wish)
+int mail_options_check(const struct command *command, const struct mail_options *options)
 {
 	char tag[LOCALE_ROOM];
 
-	if (strcmp(wish->step, "1") != 0 && strcmp(wish->step, "2") != 0) {
+	if (strcmp(options->step, "1") != 0 && strcmp(options->step, "2") != 0) {
 		complain(command, "there are two reminders: --step 1 or --step 2");
 		return EXIT_USAGE;
 	}
-	locale_canonical(wish->locale ? wish->locale : "en", tag);
+	locale_canonical(options->locale ? options->locale : "en", tag);
 	if (tag[0])
 		return EXIT_FINE;
-	complain(command, "\"%s\" is no language; they are written like de or pt-BR", wish->locale);
+	complain(command, "\"%s\" is no language; they are written like de or pt-BR", options->locale);
 	return EXIT_USAGE;
 }
 
@@ -286,31 +286,31 @@ static void say_words(const struct writing *writing, char ret[MAIL_WORDS_ROOM])
 {
 	const struct speech *speech = &writing->wording.speech;
 
-	if (writing->wish->voice)
-		snprintf(ret, MAIL_WORDS_ROOM, "%.160s, %s", writing->wish->voice, speech->language);
+	if (writing->options->voice)
+		snprintf(ret, MAIL_WORDS_ROOM, "%.160s, %s", writing->options->voice, speech->language);
 	else if (speech->kind[0])
 		snprintf(ret, MAIL_WORDS_ROOM, "%s.txt, %s", speech->kind, speech->language);
 	else
 		snprintf(ret, MAIL_WORDS_ROOM, "built in, %s", speech->language);
 }
 
-int reminder_mail_make(const struct command *command, struct client *client, const struct mail_wish *wish,
+int reminder_mail_make(const struct command *command, struct client *client, const struct mail_options *options,
 	struct mail **ret, char ret_words[MAIL_WORDS_ROOM])
 {
 	_cleanup_free_ struct writing *writing = memory_new(sizeof(*writing));
 
 	writing->command = command;
-	writing->wish = wish;
-	int failed = command_shop(command, wish->shop, &writing->shop);
-	if (failed == EXIT_FINE && wish->cart)
+	writing->options = options;
+	int failed = command_shop(command, options->shop, &writing->shop);
+	if (failed == EXIT_FINE && options->cart)
 		failed = read_cart(client, writing);
 	else if (failed == EXIT_FINE)
 		fill_sample(writing, &writing->cart);
 	if (failed)
 		return failed;
-	if (wish->locale)
-		locale_canonical(wish->locale, writing->cart.locale);
-	failed = wording_choose(command, &writing->shop, writing->cart.locale, wish->voice, &writing->wording);
+	if (options->locale)
+		locale_canonical(options->locale, writing->cart.locale);
+	failed = wording_choose(command, &writing->shop, writing->cart.locale, options->voice, &writing->wording);
 	failed = failed ? failed : write_mail(writing, ret);
 	if (!failed && ret_words)
 		say_words(writing, ret_words);

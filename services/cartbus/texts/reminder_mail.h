@@ -8,7 +8,7 @@
 #include "services/cartbus/core/reading.h"
 #include "services/kit/mail/message.h"
 
-struct mail_wish {
+struct mail_options {
 	const char *shop;    /* its name */
 	const char *cart;    /* as for cartbus trace; NULL: a sample */
 	const char *step;    /* "1" or "2" */
@@ -21,9 +21,10 @@ struct mail_wish {
 enum { MAIL_WORDS_ROOM = 200 };
 
 /* The mail, or an exit after a complaint. `client` may be NULL without a cart; ret_words says whose words it has, or is NULL. */
-int reminder_mail_make(const struct command *command, struct client *client, const struct mail_wish *wish,
+int reminder_mail_make(const struct command *command, struct client *client, const struct mail_options *options,
 	struct mail **ret, char ret_words[MAIL_WORDS_ROOM]);
-int mail_wish_check(const struct command *command, const struct mail_wish *wish); /* EXIT_USAGE: it complained */
+int mail_options_check(
+	const struct command *command, const struct mail_options *options); /* EXIT_USAGE: it complained */
 
 /*
  * ---- takes a mail of ours apart again, for people to look at ----

@@ -173,7 +173,7 @@ static int put_on_record(const struct rollback *rollback)
 	struct client_said said;
 	char idem[64], why[256];
 
-	TEXT_COPY(audit.who, who_am_i());
+	TEXT_COPY(audit.who, operator_name());
 	snprintf(audit.grounds, sizeof(audit.grounds), "%s to version %u%s%s", rollback->kind, rollback->to->number,
 		*rollback->reason ? ": " : "", rollback->reason);
 	TEXT_COPY(audit.before, rollback->in_use->digest);
@@ -231,7 +231,7 @@ static uint32_t wait_for_version(const struct rollback *rollback)
 	return number;
 }
 
-static void tell(const struct rollback *rollback, uint32_t number)
+static void print_rollback(const struct rollback *rollback, uint32_t number)
 {
 	json_t *object;
 
@@ -302,7 +302,7 @@ static int roll_back(struct rollback *rollback)
 	if (ended)
 		return ended;
 	number = rollback->dry || (!is_in_use && !rollback->mirror_is_here) ? 0 : wait_for_version(rollback);
-	tell(rollback, number);
+	print_rollback(rollback, number);
 	if (number || rollback->dry)
 		return EXIT_FINE;
 	return complain_of_waiting(rollback);

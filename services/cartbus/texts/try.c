@@ -496,7 +496,7 @@ static bool read_one(const struct entry *entry, void *context)
 	}
 	reader->last = entry->seq;
 	reader->until_us = entry->time_us;
-	rehearsal_survey(reader->rehearsal, &said, entry->payload);
+	rehearsal_history(reader->rehearsal, &said, entry->payload);
 	return true;
 }
 

@@ -20,7 +20,7 @@
 #include "services/cartbus/up/subcommands.h"
 #include "services/kit/keys/keyring.h"
 #include "services/kit/keys/secrets.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/time/timestamp.h"
 #include "services/kit/web/admin_link.h"
 #include <errno.h>
 #include <libgen.h>
@@ -203,7 +203,7 @@ int command_secrets_rotate(struct command *command, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	keep_us = one->keep_us;
-	if (keep && span_parse(keep, KEEP_MOST_US, &keep_us) < 0) {
+	if (keep && duration_parse(keep, KEEP_MOST_US, &keep_us) < 0) {
 		complain(command, "--keep %s: expected a time like 30d, of ten years at most", keep);
 		return EXIT_USAGE;
 	}

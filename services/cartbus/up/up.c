@@ -132,7 +132,7 @@ static void add_children(struct supervisor *all, int senders)
 	}
 }
 
-static void say(const char *what, const char *more)
+static void print_line(const char *what, const char *more)
 {
 	fprintf(stderr, "%-12s  %s%s\n", "up", what, more);
 }
@@ -143,7 +143,7 @@ static void start(struct supervisor *all, struct child *child)
 
 	if (failed) {
 		child->start_again_us = now_us(all) + US_PER_S;
-		say("cannot start another process: ", strerror(-failed));
+		print_line("cannot start another process: ", strerror(-failed));
 	}
 }
 
@@ -181,7 +181,7 @@ static void stop_all(struct supervisor *all)
 	all->stopping = true;
 	all->stopping_at = all->count;
 	all->kill_us = 0;
-	say("stopping", "");
+	print_line("stopping", "");
 }
 
 /* One step of stopping; true: all are gone. */
@@ -190,7 +190,7 @@ static bool stop_next(struct supervisor *all)
 	bool waiting = all->stopping_at < all->count && all->children[all->stopping_at].pid != 0;
 
 	if (waiting && now_us(all) >= all->kill_us) {
-		say(child_name(&all->children[all->stopping_at]), " did not stop in time and is killed");
+		print_line(child_name(&all->children[all->stopping_at]), " did not stop in time and is killed");
 		kill(all->children[all->stopping_at].pid, SIGKILL);
 		all->kill_us = now_us(all) + STOP_PATIENCE_US;
 	}
@@ -227,7 +227,7 @@ static void reap(struct supervisor *all)
 			continue;
 		child_ended(child, status, all->stopping, now_us(all));
 		if (!child->was_ready && child->deaths >= DEATHS_BEFORE_GIVING_UP && !all->stopping) {
-			say(child_name(child), " cannot be started: its lines above say why. Giving up");
+			print_line(child_name(child), " cannot be started: its lines above say why. Giving up");
 			all->gave_up = true;
 			stop_all(all);
 		}

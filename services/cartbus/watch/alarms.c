@@ -258,7 +258,7 @@ static int test(const struct command *command, struct client *client, int ways)
 	struct client_said said;
 	char idem[64], why[256];
 
-	snprintf(alarm.text, sizeof(alarm.text), "this is a test by %.60s: alarms arrive here", who_am_i());
+	snprintf(alarm.text, sizeof(alarm.text), "this is a test by %.60s: alarms arrive here", operator_name());
 	TEXT_COPY(alarm.remedy, "nothing: no alarm stands because of it");
 	text_random_name(idem);
 	if (CLIENT_SAY(client, alarm, &alarm, &said, why, .shop = SHOP_OF_ALL, .key = alarm.kind, .idem = idem,
@@ -342,7 +342,7 @@ static int acknowledge(const struct command *command, struct client *client, con
 		return ended;
 	alarm.raised = !end;
 	alarm.at_us = clock_wall_us(&command->clock);
-	TEXT_COPY(alarm.acknowledged_by, who_am_i());
+	TEXT_COPY(alarm.acknowledged_by, operator_name());
 	text_random_name(idem);
 	if (!CLIENT_SAY(client, alarm, &alarm, &said, why, .shop = shop, .key = alarm.kind, .idem = idem,
 		    .version = (uint64_t)alarm.at_us)) {

@@ -8,8 +8,8 @@
 #include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/text.h"
-#include "services/carts/policy/move.h"
-#include "services/kit/time/moment.h"
+#include "services/carts/policy/decision.h"
+#include "services/kit/time/timestamp.h"
 #include <stdio.h>
 
 #define WAIT_MOST_US (400 * US_PER_DAY) /* what is open and what stops it are remembered for longer than any wait */
@@ -44,7 +44,7 @@ static int act(
 	if (row) {
 		TEXT_COPY(action->cart_id, row->ids.cart_id);
 		TEXT_COPY(action->address_hash, row->ids.email_hash);
-		TEXT_COPY(action->who, who_am_i());
+		TEXT_COPY(action->who, operator_name());
 		TEXT_COPY(action->reason, reason);
 		action->at_us = clock_wall_us(&command->clock);
 		ended = say_action(command, client, shop, action);
@@ -100,15 +100,15 @@ int command_cart_override(struct command *command, int argc, char **argv)
 			.help = "Gives one cart waits of its own, both counted from the moment it was left. They hold "
 				"instead of the owner's rules; at least 4 hours lie between them.\v"
 				"Example:\n  cartbus cart override demo 9f2c41 30min 6h" });
-	if (span_parse(words[2], WAIT_MOST_US, &action.wait_override.first_us) ||
-		span_parse(words[3], WAIT_MOST_US, &action.wait_override.second_us) ||
+	if (duration_parse(words[2], WAIT_MOST_US, &action.wait_override.first_us) ||
+		duration_parse(words[3], WAIT_MOST_US, &action.wait_override.second_us) ||
 		action.wait_override.second_us <= action.wait_override.first_us) {
 		complain(command,
 			"the waits are spans like 30min, 6h or 2d, of at most 400 days, and the second is the longer "
 			"one");
 		return EXIT_USAGE;
 	}
-	if (action.wait_override.second_us - action.wait_override.first_us < MOVE_BETWEEN_US) {
+	if (action.wait_override.second_us - action.wait_override.first_us < DECISION_BETWEEN_US) {
 		complain(command,
 			"at least 4 hours lie between the two mails of a cart, as in the rules: make the second wait "
 			"longer than %s by that",

@@ -77,7 +77,7 @@ static bool hear(const struct entry *entry, void *context)
 {
 	struct carts *carts = context;
 
-	if (carts->outlook.foresight) {
+	if (carts->outlook.forecast) {
 		outlook_hear(&carts->outlook, entry);
 		timer_rows_fold(carts->timers, entry);
 	}
@@ -91,12 +91,12 @@ static int read_carts(struct carts *carts, struct client *client)
 {
 	int failed;
 
-	if (carts->outlook.foresight)
+	if (carts->outlook.forecast)
 		failed = reading_each(carts->command, client,
 			&(struct reading_filter){ .shop = carts->shop, .or_shop = SHOP_OF_ALL }, hear, carts);
 	else
 		failed = timer_rows_read(carts->timers, carts->command, client, carts->shop);
-	if (!failed && !carts->outlook.foresight)
+	if (!failed && !carts->outlook.forecast)
 		failed = reading_each(carts->command, client,
 			&(struct reading_filter){ .topic = topic_cart_state.name, .shop = carts->shop }, hear, carts);
 	return !failed && scratch_interrupted() ? EXIT_NO : failed;
@@ -109,7 +109,7 @@ static struct next next_of(const struct carts *carts, const struct row *row)
 
 	snprintf(name, sizeof(name), "cart/%s", row->cart_id);
 	next.known = row->status == CART_OPEN && timer_rows_find(carts->timers, carts->shop, name, &next.timer);
-	if (next.known && carts->outlook.foresight)
+	if (next.known && carts->outlook.forecast)
 		next.known = outlook_line(&carts->outlook, carts->shop, carts->zone, &next.timer, &next.line);
 	return next;
 }
@@ -117,7 +117,7 @@ static struct next next_of(const struct carts *carts, const struct row *row)
 static bool is_wanted(const struct carts *carts, const struct row *row, const struct next *next)
 {
 	const struct wanted *wanted = &carts->wanted;
-	bool waits = next->known && (next->line.comes || !carts->outlook.foresight);
+	bool waits = next->known && (next->line.comes || !carts->outlook.forecast);
 
 	if (row->left_us < wanted->since_us)
 		return false;
@@ -160,7 +160,7 @@ static void print_row(const struct carts *carts, const struct row *row, const st
 	}
 	printf("%s  %-34s %14s  %-28s %s%s%s%s\n", left, row->cart_id, total, *row->address ? row->address : "-",
 		status_word(row), *closed_word(row) ? " (" : "", closed_word(row), *closed_word(row) ? ")" : "");
-	if (next->known && carts->outlook.foresight) {
+	if (next->known && carts->outlook.forecast) {
 		printf("    %-19s  %s\n", next->line.at, next->line.words);
 	} else if (next->known) {
 		describe_time(carts->zone, next->timer.due_us, at);
@@ -178,7 +178,7 @@ static json_t *row_json(const struct carts *carts, const struct row *row, const 
 		json_object_set_new(json, "closed_reason", json_string(closed_word(row)));
 	if (next->known)
 		json_object_set_new(json, "look_us", json_integer((json_int_t)next->timer.due_us));
-	if (next->known && carts->outlook.foresight)
+	if (next->known && carts->outlook.forecast)
 		json_object_set_new(
 			json, "send", outlook_json(&carts->outlook, carts->shop, carts->zone, &next->timer));
 	return json;

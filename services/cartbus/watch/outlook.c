@@ -3,7 +3,7 @@
  *
  * Owns:     a folder for what is folded meanwhile.
  * Promises: the waiter's own decision at the moments at which it will decide; quiet hours and windows in the shop's zone.
- * Read next: services/carts/rehearsal/foresight.c
+ * Read next: services/carts/rehearsal/forecast.c
  */
 #include "services/cartbus/watch/outlook.h"
 #include "services/cartbus/core/describe.h"
@@ -18,8 +18,8 @@ int outlook_begin(const struct command *command, const char *where, struct outlo
 	ended = scratch_make(command, where, &ret->scratch);
 	if (ended)
 		return ended;
-	ret->foresight = foresight_new(ret->scratch.folder, why);
-	if (ret->foresight)
+	ret->forecast = forecast_new(ret->scratch.folder, why);
+	if (ret->forecast)
 		return EXIT_FINE;
 	complain(command, "%s: %s; --scratch names another folder", ret->scratch.folder, why);
 	outlook_end(ret);
@@ -28,8 +28,8 @@ int outlook_begin(const struct command *command, const char *where, struct outlo
 
 void outlook_end(struct outlook *outlook)
 {
-	foresight_free(outlook->foresight);
-	outlook->foresight = NULL;
+	forecast_free(outlook->forecast);
+	outlook->forecast = NULL;
 	if (outlook->scratch.folder[0])
 		scratch_remove(&outlook->scratch);
 	outlook->scratch.folder[0] = '\0';
@@ -39,7 +39,7 @@ void outlook_hear(struct outlook *outlook, const struct entry *entry)
 {
 	const struct message_meta said = entry_said(entry);
 
-	foresight_hear(outlook->foresight, &said, entry->payload);
+	forecast_hear(outlook->forecast, &said, entry->payload);
 }
 
 static const char *step_name(int step)
@@ -49,7 +49,7 @@ static const char *step_name(int step)
 
 static bool ask(const struct outlook *outlook, const char *shop, const TimerSet *timer, struct foreseen *ret)
 {
-	return foresight_ask(outlook->foresight, shop, timer, clock_wall_us(&outlook->command->clock), ret);
+	return forecast_ask(outlook->forecast, shop, timer, clock_wall_us(&outlook->command->clock), ret);
 }
 
 static const char *why_of(const struct foreseen *foreseen, const char *zone, char ret[PLAN_WORDS_MAX])

@@ -6,12 +6,12 @@
 
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/texts/scratch.h"
-#include "services/carts/rehearsal/foresight.h"
+#include "services/carts/rehearsal/forecast.h"
 
 struct outlook {
 	const struct command *command;
 	struct scratch scratch;
-	struct foresight *foresight;
+	struct forecast *forecast;
 };
 
 /* Complains and returns EXIT_NO. `where`: below which folder what is folded lies meanwhile. outlook_end takes either. */

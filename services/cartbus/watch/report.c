@@ -3,7 +3,7 @@
  *
  * Owns:     the log's facts, folded in memory by the functions that the summarizer folds with.
  * Promises: the same figures as the summary of the same time; nothing is said or written.
- * Read next: services/carts/report/figures.h
+ * Read next: services/carts/report/report.h
  */
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
@@ -12,13 +12,13 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/cleanup.h"
 #include "services/carts/report/data.h"
-#include "services/carts/report/ledger.h"
+#include "services/carts/report/report_fold.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct service folding = { .name = "report",
-	.remembers = REMEMBERING(LEDGER_REMEMBERED, LEDGER_REMEMBERED_OF_PEOPLE) };
+	.remembers = REMEMBERING(REPORT_FOLD_REMEMBERED, REPORT_FOLD_REMEMBERED_OF_PEOPLE) };
 
 struct asked {
 	const char *shop, *month, *from, *to;
@@ -77,7 +77,7 @@ static void print_report(const struct command *command, const struct asked *aske
 	fputs(buffer_text(&text), stdout);
 }
 
-static int tell(
+static int make_report(
 	const struct command *command, const struct asked *asked, const struct shop *shop, const struct period *period)
 {
 	struct client *client = command_connect(command);
@@ -127,5 +127,5 @@ int command_report(struct command *command, int argc, char **argv)
 
 	if (ended == EXIT_FINE)
 		ended = choose_period(command, &asked, &shop, &period);
-	return ended == EXIT_FINE ? tell(command, &asked, &shop, &period) : ended;
+	return ended == EXIT_FINE ? make_report(command, &asked, &shop, &period) : ended;
 }

@@ -102,7 +102,7 @@ void screen_size(int *ret_width, int *ret_height)
 	getmaxyx(stdscr, *ret_height, *ret_width);
 }
 
-static void show_cell(int row, int column, const struct picture_cell *cell)
+static void show_cell(int row, int column, const struct screen_buffer_cell *cell)
 {
 	wchar_t text[2] = { cell->character, L'\0' };
 	cchar_t character;
@@ -114,12 +114,12 @@ static void show_cell(int row, int column, const struct picture_cell *cell)
 	mvadd_wch(row, column, &character);
 }
 
-void screen_show(const struct picture *picture)
+void screen_show(const struct screen_buffer *screen_buffer)
 {
 	erase();
-	for (int row = 0; row < picture->height; row++)
-		for (int column = 0; column < picture->width; column++)
-			show_cell(row, column, &picture->cells[row * picture->width + column]);
+	for (int row = 0; row < screen_buffer->height; row++)
+		for (int column = 0; column < screen_buffer->width; column++)
+			show_cell(row, column, &screen_buffer->cells[row * screen_buffer->width + column]);
 	refresh();
 }
 

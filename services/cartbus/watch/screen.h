@@ -4,14 +4,14 @@
 #ifndef CARTBUS_WATCH_SCREEN_H
 #define CARTBUS_WATCH_SCREEN_H
 
-#include "services/cartbus/watch/picture.h"
+#include "services/cartbus/watch/screen_buffer.h"
 #include <stdbool.h>
 
 /* -ENOTTY: TERM names no terminal that is known. In colour, unless NO_COLOR is set or it knows none. */
 int screen_open(void);
 void screen_close(void); /* as it was before; harmless when it is not open */
 void screen_size(int *ret_width, int *ret_height);
-void screen_show(const struct picture *picture);
+void screen_show(const struct screen_buffer *screen_buffer);
 
 enum screen_key {
 	KEY_OF_NONE = -1, /* nothing was typed */

@@ -165,7 +165,7 @@ static void print_line(const struct listing *listing, const struct line *line)
 	describe_time(zone, line->timer.due_us, at);
 	printf("%s  %-12s %-36s %s%s%s\n", at, line->shop, line->name, line->timer.topic,
 		line->timer.cron[0] ? "  by " : "", line->timer.cron);
-	if (listing->outlook.foresight && outlook_line(&listing->outlook, line->shop, zone, &line->timer, &outlook))
+	if (listing->outlook.forecast && outlook_line(&listing->outlook, line->shop, zone, &line->timer, &outlook))
 		printf("    %-19s  %s\n", outlook.at, outlook.words);
 }
 
@@ -175,7 +175,7 @@ static json_t *line_json(const struct listing *listing, const struct line *line)
 		(json_int_t)line->timer.due_us, "topic", line->timer.topic, "cron", line->timer.cron);
 	json_t *send = NULL;
 
-	if (listing->outlook.foresight)
+	if (listing->outlook.forecast)
 		send = outlook_json(
 			&listing->outlook, line->shop, zone_of_shop(listing->command, line->shop), &line->timer);
 	if (send)

@@ -111,18 +111,18 @@ static int columns_of_output(void)
 	return width >= WIDTH_LEAST && width <= 1000 ? width : WIDTH_USUAL;
 }
 
-static void print_picture(const struct top *top)
+static void print_screen_buffer(const struct top *top)
 {
 	int width = columns_of_output(), height = top_draw_height(&top->figures, width), used = 0;
-	struct picture picture = { 0 };
+	struct screen_buffer screen_buffer = { 0 };
 
-	picture_init(&picture, width, height);
-	top_draw(&picture, &top->figures, &(struct top_banner){ .order = top->order });
+	screen_buffer_init(&screen_buffer, width, height);
+	top_draw(&screen_buffer, &top->figures, &(struct top_banner){ .order = top->order });
 	for (int i = 0; i < width * height; i++)
-		used = picture.cells[i].character != L' ' ? i / width + 1 : used;
-	picture.height = used;
-	picture_write(&picture, stdout);
-	picture_free(&picture);
+		used = screen_buffer.cells[i].character != L' ' ? i / width + 1 : used;
+	screen_buffer.height = used;
+	screen_buffer_write(&screen_buffer, stdout);
+	screen_buffer_free(&screen_buffer);
 }
 
 static void print_json(const struct top *top, bool is_there)
@@ -171,7 +171,7 @@ static int once(struct top *top)
 	if (top->command->json)
 		print_json(top, true);
 	else
-		print_picture(top);
+		print_screen_buffer(top);
 	return top->figures.is_red ? EXIT_NO : EXIT_FINE;
 }
 

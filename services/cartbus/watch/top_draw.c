@@ -5,12 +5,12 @@
  * Promises:  pure. The narrower the picture, the fewer columns, the less important ones go first; the lower, the fewer reasons and
  *            quiet queues: where there is no room for all, those in which nothing is are named in one line. What is not well is in colour,
  *            and says so without colour too.
- * Read next: picture.c
+ * Read next: screen_buffer.c
  */
 #include "services/cartbus/watch/top_draw.h"
 
 #include "bus/base/clock.h"
-#include "services/cartbus/watch/picture.h"
+#include "services/cartbus/watch/screen_buffer.h"
 #include "services/cartbus/watch/top_figures.h"
 #include <limits.h>
 #include <math.h>
@@ -35,13 +35,13 @@ struct column {
 
 static void count_value(double number, enum style above_0, struct value *ret)
 {
-	humane_count(number, ret->text);
+	human_format_count(number, ret->text);
 	ret->style = number > 0 ? above_0 : STYLE_FAINT;
 }
 
 static void rate_value(double per_second, struct value *ret)
 {
-	humane_rate(per_second, ret->text);
+	human_format_rate(per_second, ret->text);
 	ret->style = per_second > 0 ? STYLE_STRONG : STYLE_FAINT;
 }
 
@@ -65,7 +65,7 @@ static void queue_oldest(const void *row, struct value *ret)
 
 	ret->style = queue->oldest_us ? STYLE_STRONG : STYLE_FAINT;
 	if (queue->oldest_us)
-		humane_age(queue->oldest_us, ret->text);
+		human_format_age(queue->oldest_us, ret->text);
 	else
 		snprintf(ret->text, sizeof(ret->text), "-");
 }
@@ -130,7 +130,7 @@ static void process_memory(const void *row, struct value *ret)
 
 	ret->style = STYLE_PLAIN;
 	if (bytes > 0)
-		humane_bytes(bytes, ret->text);
+		human_format_bytes(bytes, ret->text);
 	else
 		snprintf(ret->text, sizeof(ret->text), "-");
 }
@@ -158,86 +158,88 @@ static const struct column process_columns[] = {
 /* ---- tables ---- */
 
 /* By how much each column is wider than it has to be: the rest of a wide picture is shared out between them. */
-static int stretch(const struct picture *picture, const struct column *columns)
+static int stretch(const struct screen_buffer *screen_buffer, const struct column *columns)
 {
 	enum { MOST = 5 };
 	int used = NAME_WIDTH + 1, count = 1, more;
 
 	for (const struct column *one = columns; one->title; one++) {
-		used += picture->width >= one->least ? one->width : 0;
-		count += picture->width >= one->least;
+		used += screen_buffer->width >= one->least ? one->width : 0;
+		count += screen_buffer->width >= one->least;
 	}
-	more = (picture->width - used) / count;
+	more = (screen_buffer->width - used) / count;
 	return more < 0 ? 0 : more > MOST ? MOST : more;
 }
 
-static void draw_titles(struct picture *picture, int row, const char *name, const struct column *columns)
+static void draw_titles(struct screen_buffer *screen_buffer, int row, const char *name, const struct column *columns)
 {
-	int more = stretch(picture, columns), at = 1 + NAME_WIDTH + more;
+	int more = stretch(screen_buffer, columns), at = 1 + NAME_WIDTH + more;
 
-	picture_fill(picture, row, STYLE_TITLE);
-	picture_put(picture, row, 1, STYLE_TITLE, name);
+	screen_buffer_fill(screen_buffer, row, STYLE_TITLE);
+	screen_buffer_put(screen_buffer, row, 1, STYLE_TITLE, name);
 	for (; columns->title; columns++) {
-		if (picture->width < columns->least)
+		if (screen_buffer->width < columns->least)
 			continue;
 		at += columns->width + more;
-		picture_put_right(picture, row, at, columns->width, STYLE_TITLE, columns->title);
+		screen_buffer_put_right(screen_buffer, row, at, columns->width, STYLE_TITLE, columns->title);
 	}
 }
 
-static int draw_row(struct picture *picture, int row, const char *name, enum style style, const struct column *columns,
-	const void *of)
+static int draw_row(struct screen_buffer *screen_buffer, int row, const char *name, enum style style,
+	const struct column *columns, const void *of)
 {
-	int more = stretch(picture, columns), at = 1 + NAME_WIDTH + more;
+	int more = stretch(screen_buffer, columns), at = 1 + NAME_WIDTH + more;
 
-	picture_put_within(picture, row, 1, at - 2, style, name);
+	screen_buffer_put_within(screen_buffer, row, 1, at - 2, style, name);
 	for (; columns->title; columns++) {
 		struct value value = { .style = STYLE_PLAIN };
 
-		if (picture->width < columns->least)
+		if (screen_buffer->width < columns->least)
 			continue;
 		columns->value(of, &value);
 		at += columns->width + more;
-		picture_put_right(picture, row, at, columns->width - 1, value.style, value.text);
+		screen_buffer_put_right(screen_buffer, row, at, columns->width - 1, value.style, value.text);
 	}
 	return at;
 }
 
-static int draw_quiet(struct picture *picture, int row, const struct top_figures *figures)
+static int draw_quiet(struct screen_buffer *screen_buffer, int row, const struct top_figures *figures)
 {
-	int column = picture_put(picture, row, 1, STYLE_FAINT, "quiet:");
+	int column = screen_buffer_put(screen_buffer, row, 1, STYLE_FAINT, "quiet:");
 
 	for (int i = 0; i < figures->queue_count; i++) {
 		if (is_quiet(&figures->queues[i]))
-			column = picture_put(picture, row, column + 1, STYLE_FAINT, figures->queues[i].name);
+			column =
+				screen_buffer_put(screen_buffer, row, column + 1, STYLE_FAINT, figures->queues[i].name);
 	}
 	return row + 1;
 }
 
-static void draw_queue(struct picture *picture, int row, const struct top_queue *queue)
+static void draw_queue(struct screen_buffer *screen_buffer, int row, const struct top_queue *queue)
 {
 	enum style style = queue->is_paused || queue->dead > 0 ? STYLE_BAD : STYLE_PLAIN;
-	int at = draw_row(picture, row, queue->name, style, queue_columns, queue);
+	int at = draw_row(screen_buffer, row, queue->name, style, queue_columns, queue);
 
 	if (queue->is_paused) {
-		at = picture_put(picture, row, at + 1, STYLE_BAD, "paused: ");
-		picture_put(picture, row, at, STYLE_PLAIN, queue->outage);
+		at = screen_buffer_put(screen_buffer, row, at + 1, STYLE_BAD, "paused: ");
+		screen_buffer_put(screen_buffer, row, at, STYLE_PLAIN, queue->outage);
 	}
 }
 
-static int draw_queues(struct picture *picture, int row, int last, const struct top_figures *figures, bool all)
+static int draw_queues(
+	struct screen_buffer *screen_buffer, int row, int last, const struct top_figures *figures, bool all)
 {
 	bool some_quiet = false;
 
-	draw_titles(picture, row++, "QUEUE", queue_columns);
+	draw_titles(screen_buffer, row++, "QUEUE", queue_columns);
 	for (int i = 0; i < figures->queue_count && row < last; i++) {
 		bool quiet = is_quiet(&figures->queues[i]);
 
 		some_quiet |= quiet;
 		if (all || !quiet)
-			draw_queue(picture, row++, &figures->queues[i]);
+			draw_queue(screen_buffer, row++, &figures->queues[i]);
 	}
-	return !all && some_quiet && row < last ? draw_quiet(picture, row, figures) : row;
+	return !all && some_quiet && row < last ? draw_quiet(screen_buffer, row, figures) : row;
 }
 
 static enum style process_style(const struct top_process *process)
@@ -245,18 +247,19 @@ static enum style process_style(const struct top_process *process)
 	return process->failures + process->timeouts + process->throttles > 0 ? STYLE_DOUBTFUL : STYLE_PLAIN;
 }
 
-static void draw_processes(struct picture *picture, int row, int last, const struct top_figures *figures, int first)
+static void draw_processes(
+	struct screen_buffer *screen_buffer, int row, int last, const struct top_figures *figures, int first)
 {
 	int room = last - row - 1, left = figures->process_count - room;
 
 	if (first > left)
 		first = left > 0 ? left : 0;
 	if (row < last)
-		draw_titles(picture, row++, "PROCESS", process_columns);
+		draw_titles(screen_buffer, row++, "PROCESS", process_columns);
 	for (int i = first; i < figures->process_count && row < last; i++) {
 		const struct top_process *one = &figures->processes[i];
 
-		draw_row(picture, row++, one->instance, process_style(one), process_columns, one);
+		draw_row(screen_buffer, row++, one->instance, process_style(one), process_columns, one);
 	}
 }
 
@@ -282,13 +285,13 @@ static int height_of(const struct top_figures *figures, bool all)
  * Blank rows where there is room for them.
  */
 static void top_draw_tables(
-	struct picture *picture, int row, int last, const struct top_figures *figures, int first_process)
+	struct screen_buffer *screen_buffer, int row, int last, const struct top_figures *figures, int first_process)
 {
 	bool all = last - row >= height_of(figures, true) + 1;
 	int spare = last - row - height_of(figures, all);
 
-	row = draw_queues(picture, spare > 1 ? row + 1 : row, last, figures, all);
-	draw_processes(picture, spare > 0 ? row + 1 : row, last, figures, first_process);
+	row = draw_queues(screen_buffer, spare > 1 ? row + 1 : row, last, figures, all);
+	draw_processes(screen_buffer, spare > 0 ? row + 1 : row, last, figures, first_process);
 }
 
 /* with everything in them */
@@ -313,78 +316,81 @@ static const char *clock_words(int64_t us, char ret[32])
 	return ret;
 }
 
-static int draw_state(struct picture *picture, const struct top_figures *figures, const struct top_banner *banner)
+static int draw_state(
+	struct screen_buffer *screen_buffer, const struct top_figures *figures, const struct top_banner *banner)
 {
 	if (banner->away)
-		return picture_put(picture, 0, 13, STYLE_ALARM, " BROKER AWAY ");
-	return picture_put(
-		picture, 0, 13, figures->is_red ? STYLE_ALARM : STYLE_WELL, figures->is_red ? " RED " : " GREEN ");
+		return screen_buffer_put(screen_buffer, 0, 13, STYLE_ALARM, " BROKER AWAY ");
+	return screen_buffer_put(screen_buffer, 0, 13, figures->is_red ? STYLE_ALARM : STYLE_WELL,
+		figures->is_red ? " RED " : " GREEN ");
 }
 
-void top_draw_frame(
-	struct picture *picture, const struct top_figures *figures, const struct top_banner *banner, const char *keys)
+void top_draw_frame(struct screen_buffer *screen_buffer, const struct top_figures *figures,
+	const struct top_banner *banner, const char *keys)
 {
 	char at[32], right[60];
 	int column;
 
-	picture_fill(picture, 0, STYLE_BAR);
-	picture_put(picture, 0, 1, STYLE_BAR, "cartbus top");
-	column = draw_state(picture, figures, banner);
+	screen_buffer_fill(screen_buffer, 0, STYLE_BAR);
+	screen_buffer_put(screen_buffer, 0, 1, STYLE_BAR, "cartbus top");
+	column = draw_state(screen_buffer, figures, banner);
 	snprintf(right, sizeof(right), "%s%s ", banner->is_frozen ? "frozen  " : "",
 		figures ? clock_words(figures->wall_us, at) : "");
-	if (column + (int)strlen(right) < picture->width)
-		picture_put_right(picture, 0, picture->width, picture->width, STYLE_BAR, right);
+	if (column + (int)strlen(right) < screen_buffer->width)
+		screen_buffer_put_right(screen_buffer, 0, screen_buffer->width, screen_buffer->width, STYLE_BAR, right);
 	if (!keys)
 		return;
-	picture_fill(picture, picture->height - 1, STYLE_BAR);
-	picture_put(picture, picture->height - 1, 1, STYLE_BAR, keys);
+	screen_buffer_fill(screen_buffer, screen_buffer->height - 1, STYLE_BAR);
+	screen_buffer_put(screen_buffer, screen_buffer->height - 1, 1, STYLE_BAR, keys);
 }
 
 /* ---- is all well ---- */
 
-static int draw_away(
-	struct picture *picture, int row, const struct top_figures *figures, const struct top_banner *banner)
+static int draw_away(struct screen_buffer *screen_buffer, int row, const struct top_figures *figures,
+	const struct top_banner *banner)
 {
-	char age[HUMANE_ROOM], at[32];
+	char age[HUMAN_FORMAT_ROOM], at[32];
 
-	picture_fill(picture, row, STYLE_BAD);
-	picture_print(picture, row++, 1, STYLE_BAD, "The broker has not answered for %s: %s",
-		humane_age(banner->since_us, age), banner->away);
+	screen_buffer_fill(screen_buffer, row, STYLE_BAD);
+	screen_buffer_print(screen_buffer, row++, 1, STYLE_BAD, "The broker has not answered for %s: %s",
+		human_format_age(banner->since_us, age), banner->away);
 	if (figures)
-		picture_print(picture, row++, 1, STYLE_FAINT,
+		screen_buffer_print(screen_buffer, row++, 1, STYLE_FAINT,
 			"What is below is how it was at %s. It comes back by itself.",
 			clock_words(figures->wall_us, at));
 	return row;
 }
 
 static int draw_words(
-	struct picture *picture, int row, const json_t *words, int most, enum style style, const char *mark)
+	struct screen_buffer *screen_buffer, int row, const json_t *words, int most, enum style style, const char *mark)
 {
 	int count = (int)json_array_size(words), shown = count > most ? most - 1 : count;
 
 	for (int i = 0; i < shown; i++) {
-		int column = picture_put(picture, row, 1, style, mark);
+		int column = screen_buffer_put(screen_buffer, row, 1, style, mark);
 
-		picture_put(picture, row++, column, STYLE_PLAIN, json_string_value(json_array_get(words, (size_t)i)));
+		screen_buffer_put(
+			screen_buffer, row++, column, STYLE_PLAIN, json_string_value(json_array_get(words, (size_t)i)));
 	}
 	if (shown < count)
-		picture_print(picture, row++, 1, STYLE_FAINT, "  and %d more: cartbus status", count - shown);
+		screen_buffer_print(
+			screen_buffer, row++, 1, STYLE_FAINT, "  and %d more: cartbus status", count - shown);
 	return row;
 }
 
-static int draw_reasons(struct picture *picture, int row, const struct top_figures *figures, bool is_whole)
+static int draw_reasons(struct screen_buffer *screen_buffer, int row, const struct top_figures *figures, bool is_whole)
 {
-	int most = is_whole ? INT_MAX : picture->height >= HIGH ? REASONS_HIGH : REASONS_LOW;
+	int most = is_whole ? INT_MAX : screen_buffer->height >= HIGH ? REASONS_HIGH : REASONS_LOW;
 
-	row = draw_words(picture, row, figures->health->red, most, STYLE_BAD, "! ");
-	return draw_words(picture, row, figures->health->stopped, most, STYLE_DOUBTFUL, "- ");
+	row = draw_words(screen_buffer, row, figures->health->red, most, STYLE_BAD, "! ");
+	return draw_words(screen_buffer, row, figures->health->stopped, most, STYLE_DOUBTFUL, "- ");
 }
 
 /* ---- what goes on ---- */
 
 struct fact {
 	const char *label;
-	char value[HUMANE_ROOM + 8];
+	char value[HUMAN_FORMAT_ROOM + 8];
 	enum style style;
 };
 
@@ -397,7 +403,7 @@ static struct fact count_fact(const char *label, double number, enum style style
 	if (number < 0)
 		snprintf(fact.value, sizeof(fact.value), "-");
 	else
-		humane_count(number, fact.value);
+		human_format_count(number, fact.value);
 	return fact;
 }
 
@@ -405,7 +411,7 @@ static struct fact rate_fact(const char *label, double per_second)
 {
 	struct fact fact = { .label = label, .style = STYLE_STRONG };
 
-	humane_rate(per_second, fact.value);
+	human_format_rate(per_second, fact.value);
 	return fact;
 }
 
@@ -419,7 +425,7 @@ static struct fact next_fact(const struct top_figures *figures)
 	else if (left_us <= 0)
 		snprintf(fact.value, sizeof(fact.value), "now");
 	else
-		humane_age(left_us, fact.value);
+		human_format_age(left_us, fact.value);
 	return fact;
 }
 
@@ -429,8 +435,8 @@ static void facts_of(const struct top_figures *figures, struct fact facts[FACTS]
 	struct fact disk = { .label = "disk free", .style = STYLE_STRONG };
 	int i = 0;
 
-	humane_age((int64_t)figures->uptime_us, uptime.value);
-	humane_bytes(figures->disk_free_bytes, disk.value);
+	human_format_age((int64_t)figures->uptime_us, uptime.value);
+	human_format_bytes(figures->disk_free_bytes, disk.value);
 	facts[i++] = rate_fact("messages/s", figures->messages_s);
 	facts[i++] = rate_fact("webhooks/s", figures->webhooks_s);
 	facts[i++] = next_fact(figures);
@@ -455,18 +461,18 @@ static int facts_in_a_row(int width)
 	return counts[i];
 }
 
-static int draw_facts(struct picture *picture, int row, const struct top_figures *figures)
+static int draw_facts(struct screen_buffer *screen_buffer, int row, const struct top_figures *figures)
 {
 	struct fact facts[FACTS];
-	int in_a_row = facts_in_a_row(picture->width), high = (FACTS + in_a_row - 1) / in_a_row;
+	int in_a_row = facts_in_a_row(screen_buffer->width), high = (FACTS + in_a_row - 1) / in_a_row;
 
 	facts_of(figures, facts);
 	for (int i = 0; i < FACTS; i++) {
-		int at = i / high * (picture->width / in_a_row);
+		int at = i / high * (screen_buffer->width / in_a_row);
 
-		picture_put(picture, row + i % high, at + 1, STYLE_FAINT, facts[i].label);
-		picture_put_right(
-			picture, row + i % high, at + FACT_WIDTH - 1, FACT_WIDTH - 2, facts[i].style, facts[i].value);
+		screen_buffer_put(screen_buffer, row + i % high, at + 1, STYLE_FAINT, facts[i].label);
+		screen_buffer_put_right(screen_buffer, row + i % high, at + FACT_WIDTH - 1, FACT_WIDTH - 2,
+			facts[i].style, facts[i].value);
 	}
 	return row + high;
 }
@@ -487,43 +493,45 @@ static double most_of(const struct looks *looks)
 /* A terminal that knows no such characters gets others. */
 static wchar_t spark(double share)
 {
-	static const wchar_t blocks[] = L"▁▂▃▄▅▆▇█", letters[] = L"_.:-=+*#";
+	static const wchar_t blocks[] = L"▁▂▃▄▅▆▇█", dead_letters[] = L"_.:-=+*#";
 	int level = (int)(share * 7.999);
 
-	return wcwidth(blocks[0]) == 1 ? blocks[level] : letters[level];
+	return wcwidth(blocks[0]) == 1 ? blocks[level] : dead_letters[level];
 }
 
-static int draw_sparks(struct picture *picture, int row, const struct looks *looks)
+static int draw_sparks(struct screen_buffer *screen_buffer, int row, const struct looks *looks)
 {
 	double most = most_of(looks);
-	char number[HUMANE_ROOM];
-	int column = picture_put(picture, row, 1, STYLE_FAINT, "the last minute, messages/s  ");
+	char number[HUMAN_FORMAT_ROOM];
+	int column = screen_buffer_put(screen_buffer, row, 1, STYLE_FAINT, "the last minute, messages/s  ");
 
 	for (int i = 1; i < looks->count; i++) {
 		double now = looks_messages_s(looks, i);
 
-		picture_character(picture, row, column++, STYLE_GOOD, now < 0 || most <= 0 ? L' ' : spark(now / most));
+		screen_buffer_character(
+			screen_buffer, row, column++, STYLE_GOOD, now < 0 || most <= 0 ? L' ' : spark(now / most));
 	}
-	picture_print(picture, row, column + 1, STYLE_FAINT, " %s at most", humane_rate(most, number));
+	screen_buffer_print(
+		screen_buffer, row, column + 1, STYLE_FAINT, " %s at most", human_format_rate(most, number));
 	return row + 1;
 }
 
 /* ---- all of it ---- */
 
-static bool has_sparks(const struct picture *picture, const struct looks *looks)
+static bool has_sparks(const struct screen_buffer *screen_buffer, const struct looks *looks)
 {
-	return picture->height >= HIGH && picture->width >= SPARKS_LEAST + LOOKS_MAX && looks->count > 2;
+	return screen_buffer->height >= HIGH && screen_buffer->width >= SPARKS_LEAST + LOOKS_MAX && looks->count > 2;
 }
 
-static int draw_head(struct picture *picture, int row, const struct top_figures *figures)
+static int draw_head(struct screen_buffer *screen_buffer, int row, const struct top_figures *figures)
 {
-	row = draw_facts(picture, row, figures);
-	return has_sparks(picture, figures->looks) ? draw_sparks(picture, row, figures->looks) : row;
+	row = draw_facts(screen_buffer, row, figures);
+	return has_sparks(screen_buffer, figures->looks) ? draw_sparks(screen_buffer, row, figures->looks) : row;
 }
 
-static const char *keys_of(const struct picture *picture, const struct top_banner *banner, char ret[160])
+static const char *keys_of(const struct screen_buffer *screen_buffer, const struct top_banner *banner, char ret[160])
 {
-	if (picture->width < 70)
+	if (screen_buffer->width < 70)
 		snprintf(ret, 160, "q quit  d dead letters  ? help");
 	else
 		snprintf(ret, 160, "q quit   s by %s   d dead letters   space %s   +/- every %gs   ? help",
@@ -531,22 +539,23 @@ static const char *keys_of(const struct picture *picture, const struct top_banne
 	return ret;
 }
 
-void top_draw(struct picture *picture, const struct top_figures *figures, const struct top_banner *banner)
+void top_draw(struct screen_buffer *screen_buffer, const struct top_figures *figures, const struct top_banner *banner)
 {
 	char keys[160];
-	int row = 1, last = picture->height - (banner->interval_s > 0);
+	int row = 1, last = screen_buffer->height - (banner->interval_s > 0);
 
-	top_draw_frame(picture, figures, banner, banner->interval_s > 0 ? keys_of(picture, banner, keys) : NULL);
+	top_draw_frame(
+		screen_buffer, figures, banner, banner->interval_s > 0 ? keys_of(screen_buffer, banner, keys) : NULL);
 	if (banner->away)
-		row = draw_away(picture, row, figures, banner);
+		row = draw_away(screen_buffer, row, figures, banner);
 	if (!figures)
 		return;
 	if (!banner->away)
-		row = draw_reasons(picture, row, figures, banner->interval_s <= 0);
-	row = draw_head(picture, row, figures);
-	top_draw_tables(picture, row, last, figures, banner->first_process);
+		row = draw_reasons(screen_buffer, row, figures, banner->interval_s <= 0);
+	row = draw_head(screen_buffer, row, figures);
+	top_draw_tables(screen_buffer, row, last, figures, banner->first_process);
 	if (banner->interval_s > 0) /* a low picture: what did not fit went over it */
-		top_draw_frame(picture, figures, banner, keys);
+		top_draw_frame(screen_buffer, figures, banner, keys);
 }
 
 int top_draw_height(const struct top_figures *figures, int width)
@@ -557,7 +566,7 @@ int top_draw_height(const struct top_figures *figures, int width)
 	return 1 + reasons + facts + top_tables_height(figures);
 }
 
-void top_draw_help(struct picture *picture)
+void top_draw_help(struct screen_buffer *screen_buffer)
 {
 	static const char *const lines[] = {
 		"q          quit",
@@ -581,5 +590,5 @@ void top_draw_help(struct picture *picture)
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		picture_put(picture, (int)i + 2, 2, STYLE_PLAIN, lines[i]);
+		screen_buffer_put(screen_buffer, (int)i + 2, 2, STYLE_PLAIN, lines[i]);
 }

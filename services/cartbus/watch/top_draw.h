@@ -4,7 +4,7 @@
 #ifndef CARTBUS_WATCH_TOP_DRAW_H
 #define CARTBUS_WATCH_TOP_DRAW_H
 
-#include "services/cartbus/watch/picture.h"
+#include "services/cartbus/watch/screen_buffer.h"
 #include "services/cartbus/watch/top_figures.h"
 
 struct top_banner {
@@ -17,12 +17,12 @@ struct top_banner {
 };
 
 /* `figures` NULL: the broker was never seen. Draws all over the picture. */
-void top_draw(struct picture *picture, const struct top_figures *figures, const struct top_banner *banner);
+void top_draw(struct screen_buffer *screen_buffer, const struct top_figures *figures, const struct top_banner *banner);
 /* The rows that it takes to leave nothing out. */
 int top_draw_height(const struct top_figures *figures, int width);
 /* The first line, and in the last one what keys there are. */
-void top_draw_frame(
-	struct picture *picture, const struct top_figures *figures, const struct top_banner *banner, const char *keys);
-void top_draw_help(struct picture *picture);
+void top_draw_frame(struct screen_buffer *screen_buffer, const struct top_figures *figures,
+	const struct top_banner *banner, const char *keys);
+void top_draw_help(struct screen_buffer *screen_buffer);
 
 #endif

@@ -5,7 +5,7 @@
  *            durations those of the last minute, so that there are enough of them. A process that was started anew, or whose counts a new
  *            broker has not heard yet, is not taken for one that did nothing or everything at once: only looks count that have its
  *            counts, of the same run.
- * Read next: top_draw.c (the same as a picture), bus/actor/runtime/counts.c (what processes count)
+ * Read next: top_draw.c (the same as a picture), bus/actor/runtime/metrics.c (what processes count)
  */
 #include "services/cartbus/watch/top_figures.h"
 
@@ -96,43 +96,43 @@ struct counted looks_counted(const struct looks *looks, const json_t *session, c
 
 /* ---- short numbers ---- */
 
-static const char *scaled(double number, double step, const char *const *units, char ret[HUMANE_ROOM])
+static const char *scaled(double number, double step, const char *const *units, char ret[HUMAN_FORMAT_ROOM])
 {
 	while (number >= step && units[1])
 		number /= step, units++;
-	snprintf(ret, HUMANE_ROOM, number < 99.95 ? "%.1f%s" : "%.0f%s", number, *units);
+	snprintf(ret, HUMAN_FORMAT_ROOM, number < 99.95 ? "%.1f%s" : "%.0f%s", number, *units);
 	return ret;
 }
 
-const char *humane_count(double number, char ret[HUMANE_ROOM])
+const char *human_format_count(double number, char ret[HUMAN_FORMAT_ROOM])
 {
 	static const char *const units[] = { "", "k", "M", "G", "T", NULL };
 
 	if (number >= 10000)
 		return scaled(number, 1000, units, ret);
-	snprintf(ret, HUMANE_ROOM, "%.0f", number);
+	snprintf(ret, HUMAN_FORMAT_ROOM, "%.0f", number);
 	return ret;
 }
 
-const char *humane_rate(double per_second, char ret[HUMANE_ROOM])
+const char *human_format_rate(double per_second, char ret[HUMAN_FORMAT_ROOM])
 {
 	if (per_second < 0)
-		snprintf(ret, HUMANE_ROOM, "-");
+		snprintf(ret, HUMAN_FORMAT_ROOM, "-");
 	else if (per_second > 0 && per_second < 9.95)
-		snprintf(ret, HUMANE_ROOM, "%.1f", per_second < 0.05 ? 0.1 : per_second);
+		snprintf(ret, HUMAN_FORMAT_ROOM, "%.1f", per_second < 0.05 ? 0.1 : per_second);
 	else
-		humane_count(per_second, ret);
+		human_format_count(per_second, ret);
 	return ret;
 }
 
-const char *humane_bytes(double bytes, char ret[HUMANE_ROOM])
+const char *human_format_bytes(double bytes, char ret[HUMAN_FORMAT_ROOM])
 {
 	static const char *const units[] = { "B", "K", "M", "G", "T", NULL };
 
 	return scaled(bytes, 1024, units, ret);
 }
 
-const char *humane_age(int64_t us, char ret[HUMANE_ROOM])
+const char *human_format_age(int64_t us, char ret[HUMAN_FORMAT_ROOM])
 {
 	static const struct {
 		int64_t from_us, unit_us;
@@ -143,7 +143,7 @@ const char *humane_age(int64_t us, char ret[HUMANE_ROOM])
 
 	while (us < units[i].from_us)
 		i++;
-	snprintf(ret, HUMANE_ROOM, "%lld%s", us > 0 ? (long long)(us / units[i].unit_us) : 0, units[i].name);
+	snprintf(ret, HUMAN_FORMAT_ROOM, "%lld%s", us > 0 ? (long long)(us / units[i].unit_us) : 0, units[i].name);
 	return ret;
 }
 

@@ -36,13 +36,14 @@ struct counted looks_counted(const struct looks *looks, const json_t *session, c
 
 /* ---- numbers as people read them in a table: short ---- */
 
-enum { HUMANE_ROOM = 16 };
+enum { HUMAN_FORMAT_ROOM = 16 };
 
 /* Each returns `ret`. */
-const char *humane_count(double number, char ret[HUMANE_ROOM]);    /* "312", "12.3k", "4.1M" */
-const char *humane_rate(double per_second, char ret[HUMANE_ROOM]); /* "0", "0.3", "312", "12.3k"; negative: "-" */
-const char *humane_bytes(double bytes, char ret[HUMANE_ROOM]);     /* "812K", "41.2G" */
-const char *humane_age(int64_t us, char ret[HUMANE_ROOM]);         /* "3s", "4min", "2h", "5d" */
+const char *human_format_count(double number, char ret[HUMAN_FORMAT_ROOM]); /* "312", "12.3k", "4.1M" */
+const char *human_format_rate(
+	double per_second, char ret[HUMAN_FORMAT_ROOM]); /* "0", "0.3", "312", "12.3k"; negative: "-" */
+const char *human_format_bytes(double bytes, char ret[HUMAN_FORMAT_ROOM]); /* "812K", "41.2G" */
+const char *human_format_age(int64_t us, char ret[HUMAN_FORMAT_ROOM]);     /* "3s", "4min", "2h", "5d" */
 
 /* ---- what is shown ---- */
 

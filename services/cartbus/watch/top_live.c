@@ -5,14 +5,14 @@
  * Promises:  a key is heard at once, also while the broker does not answer; the picture stays meanwhile, and says so. However it is
  *            told to end, the terminal is as it was. Looking at dead letters changes nothing. What needs the right to see payloads and does
  *            not have it says so.
- * Read next: screen.c, top_draw.c, dead.c (the same as subcommands), letters.c
+ * Read next: screen.c, top_draw.c, dead.c (the same as subcommands), dead_letters.c
  */
 #include "services/cartbus/watch/top.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/cartbus/core/json_file.h"
-#include "services/cartbus/recover/letters.h"
+#include "services/cartbus/recover/dead_letters.h"
 #include "services/cartbus/watch/screen.h"
 #include "services/cartbus/watch/top_figures.h"
 #include <poll.h>
@@ -22,158 +22,164 @@
 
 /* ---- the dead letters: a list, and one of them ---- */
 
-struct top_letters {
-	json_t *page;   /* the broker's list; NULL: it was not asked yet */
-	json_t *letter; /* the one that is looked at; NULL: none is */
-	int chosen;     /* of the list */
-	int skipped;    /* lines of the letter that are above the picture */
-	char why[256];  /* there is no answer */
+struct top_dead_letters {
+	json_t *page;        /* the broker's list; NULL: it was not asked yet */
+	json_t *dead_letter; /* the one that is looked at; NULL: none is */
+	int chosen;          /* of the list */
+	int skipped;         /* lines of the letter that are above the picture */
+	char why[256];       /* there is no answer */
 };
 
 enum { FIRST_ROW = 2, LISTED = 100 };
 enum { MESSAGE_AT = 14, DIED_AT = 25, SHOP_AT = 33, TOPIC_AT = 46, REASON_AT = 64, NARROW = 80 };
 
-static int count_of(const struct top_letters *letters)
+static int count_of(const struct top_dead_letters *dead_letters)
 {
-	return (int)json_array_size(json_object_get(letters->page, "dead"));
+	return (int)json_array_size(json_object_get(dead_letters->page, "dead"));
 }
 
-static const json_t *chosen_of(const struct top_letters *letters)
+static const json_t *chosen_of(const struct top_dead_letters *dead_letters)
 {
-	return json_array_get(json_object_get(letters->page, "dead"), (size_t)letters->chosen);
+	return json_array_get(json_object_get(dead_letters->page, "dead"), (size_t)dead_letters->chosen);
 }
 
 /* ---- asking ---- */
 
-static void top_letters_move(struct top_letters *letters, int by)
+static void top_dead_letters_move(struct top_dead_letters *dead_letters, int by)
 {
-	int *at = letters->letter ? &letters->skipped : &letters->chosen;
+	int *at = dead_letters->dead_letter ? &dead_letters->skipped : &dead_letters->chosen;
 
 	*at += by;
-	if (!letters->letter && *at >= count_of(letters))
-		*at = count_of(letters) - 1;
+	if (!dead_letters->dead_letter && *at >= count_of(dead_letters))
+		*at = count_of(dead_letters) - 1;
 	if (*at < 0)
 		*at = 0;
 }
 
 /* asks for the list */
-static void top_letters_look(struct top *top, struct top_letters *letters)
+static void top_dead_letters_look(struct top *top, struct top_dead_letters *dead_letters)
 {
 	json_t *page = top_ask(top, "dead.list", json_pack("{s:i}", "limit", LISTED));
 
 	if (page) {
-		json_decref(letters->page);
-		letters->page = page;
+		json_decref(dead_letters->page);
+		dead_letters->page = page;
 	}
-	TEXT_COPY(letters->why, page ? "" : top->why);
-	top_letters_move(letters, 0);
+	TEXT_COPY(dead_letters->why, page ? "" : top->why);
+	top_dead_letters_move(dead_letters, 0);
 }
 
-static void top_letters_open(struct top *top, struct top_letters *letters)
+static void top_dead_letters_open(struct top *top, struct top_dead_letters *dead_letters)
 {
-	const json_t *chosen = chosen_of(letters);
+	const json_t *chosen = chosen_of(dead_letters);
 
-	if (!chosen || letters->letter)
+	if (!chosen || dead_letters->dead_letter)
 		return;
-	letters->letter = top_ask(top, "dead.show",
+	dead_letters->dead_letter = top_ask(top, "dead.show",
 		json_pack("{s:s,s:O}", "queue", member_text(chosen, "queue"), "seq", json_object_get(chosen, "seq")));
-	letters->skipped = 0;
-	TEXT_COPY(letters->why, letters->letter ? "" : top->why);
+	dead_letters->skipped = 0;
+	TEXT_COPY(dead_letters->why, dead_letters->dead_letter ? "" : top->why);
 }
 
 /* false: none was open */
-static bool top_letters_close(struct top_letters *letters)
+static bool top_dead_letters_close(struct top_dead_letters *dead_letters)
 {
-	bool was_open = letters->letter != NULL;
+	bool was_open = dead_letters->dead_letter != NULL;
 
-	json_decref(letters->letter);
-	letters->letter = NULL;
+	json_decref(dead_letters->dead_letter);
+	dead_letters->dead_letter = NULL;
 	return was_open;
 }
 
-static void top_letters_forget(struct top_letters *letters)
+static void top_dead_letters_forget(struct top_dead_letters *dead_letters)
 {
-	top_letters_close(letters);
-	json_decref(letters->page);
-	letters->page = NULL;
+	top_dead_letters_close(dead_letters);
+	json_decref(dead_letters->page);
+	dead_letters->page = NULL;
 }
 
 /* ---- drawing ---- */
 
 /* In a narrow picture when and whose it was have no room: the reason has. */
-static void draw_line(struct picture *picture, int row, const struct top *top, const json_t *letter, enum style style)
+static void draw_line(struct screen_buffer *screen_buffer, int row, const struct top *top, const json_t *dead_letter,
+	enum style style)
 {
-	bool is_narrow = picture->width < NARROW;
-	char age[HUMANE_ROOM], number[24];
-	int64_t died_us = json_integer_value(json_object_get(letter, "died_us"));
+	bool is_narrow = screen_buffer->width < NARROW;
+	char age[HUMAN_FORMAT_ROOM], number[24];
+	int64_t died_us = json_integer_value(json_object_get(dead_letter, "died_us"));
 
 	if (style == STYLE_CHOSEN)
-		picture_fill(picture, row, style);
-	snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(json_object_get(letter, "seq")));
-	picture_put_within(picture, row, 1, MESSAGE_AT - 4, style, member_text(letter, "queue"));
-	picture_put_right(picture, row, DIED_AT - 4, DIED_AT - MESSAGE_AT + 2, style, number);
+		screen_buffer_fill(screen_buffer, row, style);
+	snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(json_object_get(dead_letter, "seq")));
+	screen_buffer_put_within(screen_buffer, row, 1, MESSAGE_AT - 4, style, member_text(dead_letter, "queue"));
+	screen_buffer_put_right(screen_buffer, row, DIED_AT - 4, DIED_AT - MESSAGE_AT + 2, style, number);
 	if (is_narrow) {
-		picture_put(picture, row, DIED_AT - 2, style, member_text(letter, "reason"));
+		screen_buffer_put(screen_buffer, row, DIED_AT - 2, style, member_text(dead_letter, "reason"));
 		return;
 	}
-	picture_put_right(
-		picture, row, SHOP_AT - 2, SHOP_AT - DIED_AT, style, humane_age(top->figures.wall_us - died_us, age));
-	picture_put_within(picture, row, SHOP_AT, TOPIC_AT - SHOP_AT - 1, style, member_text(letter, "shop"));
-	picture_put_within(picture, row, TOPIC_AT, REASON_AT - TOPIC_AT - 1, style, member_text(letter, "topic"));
-	picture_put(picture, row, REASON_AT, style, member_text(letter, "reason"));
+	screen_buffer_put_right(screen_buffer, row, SHOP_AT - 2, SHOP_AT - DIED_AT, style,
+		human_format_age(top->figures.wall_us - died_us, age));
+	screen_buffer_put_within(
+		screen_buffer, row, SHOP_AT, TOPIC_AT - SHOP_AT - 1, style, member_text(dead_letter, "shop"));
+	screen_buffer_put_within(
+		screen_buffer, row, TOPIC_AT, REASON_AT - TOPIC_AT - 1, style, member_text(dead_letter, "topic"));
+	screen_buffer_put(screen_buffer, row, REASON_AT, style, member_text(dead_letter, "reason"));
 }
 
-static void draw_titles(struct picture *picture, int row)
+static void draw_titles(struct screen_buffer *screen_buffer, int row)
 {
-	bool is_narrow = picture->width < NARROW;
+	bool is_narrow = screen_buffer->width < NARROW;
 
-	picture_fill(picture, row, STYLE_TITLE);
-	picture_put(picture, row, 1, STYLE_TITLE, "QUEUE");
-	picture_put_right(picture, row, DIED_AT - 4, DIED_AT, STYLE_TITLE, "MESSAGE");
+	screen_buffer_fill(screen_buffer, row, STYLE_TITLE);
+	screen_buffer_put(screen_buffer, row, 1, STYLE_TITLE, "QUEUE");
+	screen_buffer_put_right(screen_buffer, row, DIED_AT - 4, DIED_AT, STYLE_TITLE, "MESSAGE");
 	if (!is_narrow) {
-		picture_put_right(picture, row, SHOP_AT - 2, SHOP_AT, STYLE_TITLE, "DIED");
-		picture_put(picture, row, SHOP_AT, STYLE_TITLE, "SHOP");
-		picture_put(picture, row, TOPIC_AT, STYLE_TITLE, "TOPIC");
+		screen_buffer_put_right(screen_buffer, row, SHOP_AT - 2, SHOP_AT, STYLE_TITLE, "DIED");
+		screen_buffer_put(screen_buffer, row, SHOP_AT, STYLE_TITLE, "SHOP");
+		screen_buffer_put(screen_buffer, row, TOPIC_AT, STYLE_TITLE, "TOPIC");
 	}
-	picture_put(picture, row, is_narrow ? DIED_AT - 2 : REASON_AT, STYLE_TITLE, "REASON");
+	screen_buffer_put(screen_buffer, row, is_narrow ? DIED_AT - 2 : REASON_AT, STYLE_TITLE, "REASON");
 }
 
-static void draw_list(struct picture *picture, const struct top *top, const struct top_letters *letters)
+static void draw_list(
+	struct screen_buffer *screen_buffer, const struct top *top, const struct top_dead_letters *dead_letters)
 {
-	int room = picture->height - FIRST_ROW - 2, count = count_of(letters);
-	int first = letters->chosen >= room ? letters->chosen - room + 1 : 0;
+	int room = screen_buffer->height - FIRST_ROW - 2, count = count_of(dead_letters);
+	int first = dead_letters->chosen >= room ? dead_letters->chosen - room + 1 : 0;
 
-	draw_titles(picture, FIRST_ROW);
+	draw_titles(screen_buffer, FIRST_ROW);
 	for (int i = 0; i < room && first + i < count; i++)
-		draw_line(picture, FIRST_ROW + 1 + i, top,
-			json_array_get(json_object_get(letters->page, "dead"), (size_t)(first + i)),
-			first + i == letters->chosen ? STYLE_CHOSEN : STYLE_PLAIN);
-	if (letters->page && count == 0)
-		picture_put(picture, FIRST_ROW + 1, 1, STYLE_GOOD, "no dead letters");
-	if (json_is_object(json_object_get(letters->page, "next")))
-		picture_put(picture, 1, 1, STYLE_FAINT, "the first 100; all: cartbus dlq list");
+		draw_line(screen_buffer, FIRST_ROW + 1 + i, top,
+			json_array_get(json_object_get(dead_letters->page, "dead"), (size_t)(first + i)),
+			first + i == dead_letters->chosen ? STYLE_CHOSEN : STYLE_PLAIN);
+	if (dead_letters->page && count == 0)
+		screen_buffer_put(screen_buffer, FIRST_ROW + 1, 1, STYLE_GOOD, "no dead letters");
+	if (json_is_object(json_object_get(dead_letters->page, "next")))
+		screen_buffer_put(screen_buffer, 1, 1, STYLE_FAINT, "the first 100; all: cartbus dlq list");
 }
 
-static void draw_letter(struct picture *picture, const struct top *top, const struct top_letters *letters)
+static void draw_dead_letter(
+	struct screen_buffer *screen_buffer, const struct top *top, const struct top_dead_letters *dead_letters)
 {
 	_cleanup_(buffer_free) struct buffer words = { 0 };
 	const char *text;
 
-	letter_words(top->command, letters->letter, &words);
+	dead_letter_words(top->command, dead_letters->dead_letter, &words);
 	text = buffer_text(&words);
-	for (int i = 0; i < letters->skipped && strchr(text, '\n'); i++)
+	for (int i = 0; i < dead_letters->skipped && strchr(text, '\n'); i++)
 		text = strchr(text, '\n') + 1;
-	picture_wrap(picture, FIRST_ROW, 1, STYLE_PLAIN, text);
+	screen_buffer_wrap(screen_buffer, FIRST_ROW, 1, STYLE_PLAIN, text);
 }
 
-static void top_letters_draw(struct picture *picture, const struct top *top, const struct top_letters *letters)
+static void top_dead_letters_draw(
+	struct screen_buffer *screen_buffer, const struct top *top, const struct top_dead_letters *dead_letters)
 {
-	if (letters->why[0])
-		picture_put(picture, 1, 1, STYLE_BAD, letters->why);
-	if (letters->letter)
-		draw_letter(picture, top, letters);
+	if (dead_letters->why[0])
+		screen_buffer_put(screen_buffer, 1, 1, STYLE_BAD, dead_letters->why);
+	if (dead_letters->dead_letter)
+		draw_dead_letter(screen_buffer, top, dead_letters);
 	else
-		draw_list(picture, top, letters);
+		draw_list(screen_buffer, top, dead_letters);
 }
 
 /* ---- the terminal ---- */
@@ -187,8 +193,8 @@ enum view { VIEW_TABLES, VIEW_LETTERS, VIEW_HELP };
 
 struct live {
 	struct top *top;
-	struct picture picture;
-	struct top_letters letters;
+	struct screen_buffer screen_buffer;
+	struct top_dead_letters dead_letters;
 	enum view view;
 	bool is_frozen, is_over;
 	int first_process;
@@ -233,7 +239,7 @@ static void look(struct live *live)
 	if (top->client)
 		client_meanwhile(top->client, goes_on, live);
 	if (top_look(top, CONNECT_WITHIN_US) && live->view == VIEW_LETTERS)
-		top_letters_look(top, &live->letters);
+		top_dead_letters_look(top, &live->dead_letters);
 	live->look_at_us = live->asked_at_us + (top->away_since_us ? AGAIN_US : (int64_t)(top->interval_s * US_PER_S));
 	if (live->look_at_us <= now_us(live))
 		live->look_at_us = now_us(live) + CONNECT_WITHIN_US;
@@ -245,8 +251,8 @@ static const char *keys_of(const struct live *live)
 {
 	if (live->view == VIEW_HELP)
 		return "any key goes back";
-	return live->letters.letter ? "d or escape back   up, down   q quit"
-				    : "d back   up, down   enter shows one   q quit";
+	return live->dead_letters.dead_letter ? "d or escape back   up, down   q quit"
+					      : "d back   up, down   enter shows one   q quit";
 }
 
 static void draw(struct live *live)
@@ -262,17 +268,17 @@ static void draw(struct live *live)
 	int width, height;
 
 	screen_size(&width, &height);
-	picture_init(&live->picture, width, height);
+	screen_buffer_init(&live->screen_buffer, width, height);
 	if (live->view == VIEW_TABLES) {
-		top_draw(&live->picture, figures, &banner);
+		top_draw(&live->screen_buffer, figures, &banner);
 	} else if (live->view == VIEW_HELP) {
-		top_draw_help(&live->picture);
-		top_draw_frame(&live->picture, figures, &banner, keys_of(live));
+		top_draw_help(&live->screen_buffer);
+		top_draw_frame(&live->screen_buffer, figures, &banner, keys_of(live));
 	} else {
-		top_letters_draw(&live->picture, top, &live->letters);
-		top_draw_frame(&live->picture, figures, &banner, keys_of(live));
+		top_dead_letters_draw(&live->screen_buffer, top, &live->dead_letters);
+		top_draw_frame(&live->screen_buffer, figures, &banner, keys_of(live));
 	}
-	screen_show(&live->picture);
+	screen_show(&live->screen_buffer);
 }
 
 /* ---- keys ---- */
@@ -297,7 +303,7 @@ static void move(struct live *live, int by)
 	int most = live->top->figures.process_count - 1;
 
 	if (live->view == VIEW_LETTERS)
-		top_letters_move(&live->letters, by);
+		top_dead_letters_move(&live->dead_letters, by);
 	live->first_process += live->view == VIEW_TABLES ? by : 0;
 	if (live->first_process > most)
 		live->first_process = most;
@@ -305,10 +311,10 @@ static void move(struct live *live, int by)
 		live->first_process = 0;
 }
 
-static void toggle_letters(struct live *live)
+static void toggle_dead_letters(struct live *live)
 {
 	if (live->view == VIEW_LETTERS) {
-		if (!top_letters_close(&live->letters))
+		if (!top_dead_letters_close(&live->dead_letters))
 			live->view = VIEW_TABLES;
 		return;
 	}
@@ -316,7 +322,7 @@ static void toggle_letters(struct live *live)
 	live->look_at_us = 0;
 }
 
-static void hear_letter(struct live *live, int key)
+static void hear_dead_letter(struct live *live, int key)
 {
 	switch (key) {
 	case 'q':
@@ -328,7 +334,7 @@ static void hear_letter(struct live *live, int key)
 		top_arrange(live->top);
 		break;
 	case 'd':
-		toggle_letters(live);
+		toggle_dead_letters(live);
 		break;
 	case ' ':
 		live->is_frozen = !live->is_frozen;
@@ -361,11 +367,11 @@ static void hear(struct live *live, int key)
 	else if (key == KEY_OF_PAGE_UP || key == KEY_OF_PAGE_DOWN)
 		move(live, key == KEY_OF_PAGE_UP ? -PAGE : PAGE);
 	else if (key == KEY_OF_ENTER && live->view == VIEW_LETTERS)
-		top_letters_open(live->top, &live->letters);
+		top_dead_letters_open(live->top, &live->dead_letters);
 	else if (key == KEY_OF_ESCAPE && live->view == VIEW_LETTERS)
-		toggle_letters(live);
+		toggle_dead_letters(live);
 	else
-		hear_letter(live, key);
+		hear_dead_letter(live, key);
 }
 
 /* true: there was one. */
@@ -433,7 +439,7 @@ int top_live(struct top *top)
 	screen_close();
 	if (top->client)
 		client_meanwhile(top->client, NULL, NULL);
-	picture_free(&live.picture);
-	top_letters_forget(&live.letters);
+	screen_buffer_free(&live.screen_buffer);
+	top_dead_letters_forget(&live.dead_letters);
 	return EXIT_FINE;
 }

@@ -82,7 +82,7 @@ static void follow_timers(struct why *why, const struct topic *topic, const void
 		forget_timer(why, ((const TimerFired *)message)->name, ((const TimerFired *)message)->version);
 }
 
-static void tell(struct why *why, const struct entry *entry, const struct topic *topic, const void *message)
+static void print_entry(struct why *why, const struct entry *entry, const struct topic *topic, const void *message)
 {
 	_cleanup_(buffer_free) struct buffer words = { 0 };
 	char at[40];
@@ -113,7 +113,7 @@ static bool tell_one(const struct entry *entry, void *context)
 	if (topic == &topic_shop_status)
 		modes_fold(&why->modes, entry);
 	if (belongs_into_story(topic))
-		tell(why, entry, topic, message);
+		print_entry(why, entry, topic, message);
 	return !scratch_interrupted();
 }
 

@@ -35,7 +35,7 @@ static int say_click(struct submission *submission, const struct signed_link *li
 
 	TEXT_COPY(clicked.cart_id, link->cart_id);
 	snprintf(idem, sizeof(idem), "click:%s/%d/%" PRId64, link->cart_id, link->step, clicked.at_us / US_PER_MINUTE);
-	return submission_say(submission, &topic_link_clicked, &how, NULL, &clicked);
+	return submission_publish(submission, &topic_link_clicked, &how, NULL, &clicked);
 }
 
 static void answer_redirect(const char *location, struct answer *answer)

@@ -19,7 +19,7 @@
 #include "services/kit/endpoint/traceparent.h"
 #include "services/kit/shop/shop.h"
 #include "services/kit/storefront/event.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/time/timestamp.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/sha.h>
@@ -265,14 +265,14 @@ static void domain_of(const struct submission *submission, char ret[256])
 
 /* ---- what it says ---- */
 
-static int say(struct submission *submission, const struct topic *topic, const char *key, const char *idem,
+static int publish_event(struct submission *submission, const struct topic *topic, const char *key, const char *idem,
 	const void *message)
 {
 	struct publish_options how = { .shop = shop_of(submission), .key = key, .idem = idem };
 	char trace[TRACEPARENT_ROOM];
 
 	traceparent_of(submission->request, trace);
-	return submission_say(submission, topic, &how, trace, message);
+	return submission_publish(submission, topic, &how, trace, message);
 }
 
 static int say_cart(struct submission *submission, const char *idem, bool bought)
@@ -288,8 +288,8 @@ static int say_cart(struct submission *submission, const char *idem, bool bought
 	name_of(token, sizeof(key), key);
 	submission->stop = bought || (event.changed.has_items && event.changed.items_count == 0);
 	if (bought)
-		return say(submission, &topic_cart_checkout, key, idem, &event.checkout);
-	return say(submission, &topic_cart_changed, key, idem, &event.changed);
+		return publish_event(submission, &topic_cart_checkout, key, idem, &event.checkout);
+	return publish_event(submission, &topic_cart_changed, key, idem, &event.changed);
 }
 
 static int say_task(struct submission *submission, const char *idem)
@@ -297,14 +297,14 @@ static int say_task(struct submission *submission, const char *idem)
 	char key[120];
 
 	name_of(event.task.id, sizeof(key), key);
-	return say(submission, &topic_storefront_task, key, idem, &event.task);
+	return publish_event(submission, &topic_storefront_task, key, idem, &event.task);
 }
 
 static int say_privacy(struct submission *submission, const char *idem)
 {
 	submission->stop = event.privacy.kind != PRIVACY_DATA_REQUEST;
 	submission->context->counters->privacy++;
-	return say(submission, &topic_privacy_request, event.privacy.request_id, idem, &event.privacy);
+	return publish_event(submission, &topic_privacy_request, event.privacy.request_id, idem, &event.privacy);
 }
 
 /* ---- what it means ---- */
@@ -436,7 +436,7 @@ static bool read_webhook(struct submission *submission)
 		domain_of(submission, domain);
 		source.domain = domain;
 	}
-	if (triggered && moment_parse(triggered, &source.triggered_us) < 0)
+	if (triggered && timestamp_parse(triggered, &source.triggered_us) < 0)
 		source.triggered_us = 0;
 	submission_keep(submission, sizeof(struct kept));
 	return judge_event(submission, platform, &source);

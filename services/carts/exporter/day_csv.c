@@ -8,7 +8,7 @@
 #include "services/carts/exporter/day_csv.h"
 #include "bus/base/text.h"
 #include "services/carts/exporter/next.h"
-#include "services/carts/report/ledger.h"
+#include "services/carts/report/report_fold.h"
 #include "services/kit/money/money.h"
 #include "services/kit/time/zone.h"
 #include "services/kit/web/admin_link.h"
@@ -29,7 +29,7 @@ static bool on_day(const struct day *day, int64_t us)
 	return us >= day->period.from_us && us < day->period.to_us;
 }
 
-static bool belongs(const struct day *day, const struct ledger_row *row)
+static bool belongs(const struct day *day, const struct report_fold_row *row)
 {
 	const int64_t moments[] = { row->abandoned_us, row->bought_us, row->closed_us, row->order_cancelled_us,
 		row->mails[0].at_us, row->mails[1].at_us };
@@ -73,7 +73,7 @@ static void add_time(struct buffer *out, const char *zone, int64_t us)
 			local.minute, local.second);
 }
 
-static const char *status_word(const struct ledger_row *row)
+static const char *status_word(const struct report_fold_row *row)
 {
 	static const char *const closed[] = { [CLOSED_NOT] = "closed",
 		[CLOSED_GAVE_UP] = "gave up",
@@ -92,7 +92,7 @@ static const char *status_word(const struct ledger_row *row)
 	return row->closed_reason < sizeof(closed) / sizeof(closed[0]) ? closed[row->closed_reason] : "closed";
 }
 
-static const char *mail_word(const struct ledger_mail *mail)
+static const char *mail_word(const struct report_fold_mail *mail)
 {
 	switch (mail->phase) {
 	case SEND_SENT:
@@ -122,7 +122,7 @@ static void add_reason(const struct table *table, const struct last *last, const
 }
 
 static void add_next(
-	const struct table *table, const char *cart_id, const struct ledger_row *row, const struct last *last)
+	const struct table *table, const char *cart_id, const struct report_fold_row *row, const struct last *last)
 {
 	static const char *const steps[] = { "give up", "first reminder", "second reminder" };
 	struct next next = { 0 };
@@ -158,7 +158,7 @@ static void add_link(const struct table *table, AdminVerb verb, const char *cart
 		buffer_add_text(table->out, url);
 }
 
-static void add_links(const struct table *table, const char *cart_id, const struct ledger_row *row)
+static void add_links(const struct table *table, const char *cart_id, const struct report_fold_row *row)
 {
 	bool open = row->status == CART_OPEN;
 
@@ -169,7 +169,7 @@ static void add_links(const struct table *table, const char *cart_id, const stru
 
 /* ---- a row ---- */
 
-static void add_mail(struct table *table, const struct ledger_mail *mail)
+static void add_mail(struct table *table, const struct report_fold_mail *mail)
 {
 	buffer_add_text(table->out, ",");
 	add_time(table->out, table->shop->zone, mail->at_us);
@@ -177,7 +177,7 @@ static void add_mail(struct table *table, const struct ledger_mail *mail)
 	table->day->mails += mail->phase == SEND_SENT && on_day(table->day, mail->at_us);
 }
 
-static void add_purchase(const struct table *table, const struct ledger_row *row)
+static void add_purchase(const struct table *table, const struct report_fold_row *row)
 {
 	static const char *const words[] = { [ATTRIBUTION_CLICKED] = "clicked then bought",
 		[ATTRIBUTION_MAILED] = "mailed then bought",
@@ -194,7 +194,7 @@ static void add_purchase(const struct table *table, const struct ledger_row *row
 		words[attribution_of(row, &table->shop->windows)]);
 }
 
-static void add_row(const char *cart_id, const struct ledger_row *row, void *context)
+static void add_row(const char *cart_id, const struct report_fold_row *row, void *context)
 {
 	struct table *table = context;
 	struct last last;
@@ -227,6 +227,6 @@ void day_csv(const struct state *state, const struct shop *shop, const struct ru
 	buffer_add_text(ret,
 		"cart,status,next_step,next_at,reason,abandoned,total,currency,first_mail,first_outcome,second_mail,"
 		"second_outcome,bought,kept,order_currency,credit,suppress_cart,write_off,unsubscribe\r\n");
-	ledger_each(state, shop->name, add_row, &table);
+	report_fold_each(state, shop->name, add_row, &table);
 	mailed_free(mailed);
 }

@@ -8,7 +8,7 @@
  * Promises:  a day is exported once, at 02:00 in the shop's zone, and one that was missed is made up for; the file is whole and
  *            durable before that is said. Nothing that is done to a file comes back.
  * Fails by:  trying again, and the dead letters, when the folder cannot be written.
- * Read next: day_csv.c, next.c, sheet.c, services/carts/report/ledger.h
+ * Read next: day_csv.c, next.c, sheet.c, services/carts/report/report_fold.h
  */
 #include "services/carts/exporter/exporter.h"
 #include "bus/base/clock.h"
@@ -18,7 +18,7 @@
 #include "services/carts/exporter/next.h"
 #include "services/carts/exporter/sheet.h"
 #include "services/carts/policy/rules_document.h"
-#include "services/carts/report/ledger.h"
+#include "services/carts/report/report_fold.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/effect/file_driver.h"
 #include "services/kit/time/period.h"
@@ -116,25 +116,25 @@ static const struct effect_kind write_effect = {
 
 static void remember_cart(struct state *state, const struct message_meta *said, const CartState *cart)
 {
-	ledger_remember_cart(state, said, cart);
+	report_fold_remember_cart(state, said, cart);
 	next_remember_cart(state, said, cart);
 }
 
 static void remember_done(struct state *state, const struct message_meta *said, const ExportDone *done)
 {
 	STATE_PUT_NUMBER(state, exported, said->shop, done->day, said->seq);
-	ledger_forget(state, said->shop, done->at_us - KEPT_US);
+	report_fold_forget(state, said->shop, done->at_us - KEPT_US);
 	last_forget(state, said->shop);
 	next_forget(state, said->shop);
 }
 
 const struct service exporter = {
 	.name = "exporter",
-	.unhurried = true,
+	.batch_projections = true,
 	.layout = 3,
 	.exclusive = true,
 	.hears = HEARING(HEARS(tick_nightly, hear_nightly), HEARS(sheet_due, sheet_hear_due)),
-	.remembers = REMEMBERING(REMEMBERS(document, docs_remember), LEDGER_REMEMBERED_BY(remember_cart),
+	.remembers = REMEMBERING(REMEMBERS(document, docs_remember), REPORT_FOLD_REMEMBERED_BY(remember_cart),
 		REMEMBERS_FOR_A_WHILE(audit, last_remember), REMEMBERS(export_done, remember_done),
 		REMEMBERS(sheet_claim, sheet_remember_claim), REMEMBERS(sheet_done, sheet_remember_done),
 		REMEMBERS(alarm, sheet_remember_alarm)),

@@ -12,7 +12,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/carts/policy/way_back.h"
-#include "services/carts/report/ledger.h"
+#include "services/carts/report/report_fold.h"
 #include <stdlib.h>
 
 /*
@@ -55,7 +55,7 @@ static bool note_unknown(const char *shop, const char *cart_id, void *context)
 {
 	struct forgetting *forgetting = context;
 
-	if (!STATE_HAS(forgetting->state, ledger_carts, shop, cart_id))
+	if (!STATE_HAS(forgetting->state, report_fold_carts, shop, cart_id))
 		buffer_add(&forgetting->names, cart_id, strlen(cart_id) + 1);
 	return true;
 }
@@ -126,13 +126,13 @@ static void note_time(struct mailed *mailed, struct bytes key, int64_t at_us)
 	times->at_us[at] = at_us;
 }
 
-static void note_mails(const char *cart_id, const struct ledger_row *row, void *context)
+static void note_mails(const char *cart_id, const struct report_fold_row *row, void *context)
 {
 	struct mailed *mailed = context;
 
 	(void)cart_id;
 	for (int i = 0; i < 2; i++) {
-		const struct ledger_mail *mail = &row->mails[i];
+		const struct report_fold_mail *mail = &row->mails[i];
 		struct bytes key = bytes_of(row->address_hash);
 
 		if (!key.len || mail->to_owner || (mail->phase != SEND_SENT && mail->phase != SEND_AMBIGUOUS))
@@ -146,7 +146,7 @@ struct mailed *mailed_new(const struct state *state, const char *shop)
 	struct mailed *mailed = memory_new(sizeof(*mailed));
 
 	mailed->at = map_new();
-	ledger_each(state, shop, note_mails, mailed);
+	report_fold_each(state, shop, note_mails, mailed);
 	return mailed;
 }
 
@@ -168,12 +168,12 @@ void mailed_free(struct mailed *mailed)
 
 /* ---- the next mail ---- */
 
-static struct send send_of(const struct ledger_mail *mail)
+static struct send send_of(const struct report_fold_mail *mail)
 {
 	return (struct send){ .phase = mail->phase, .at_us = mail->at_us };
 }
 
-static void set_waits(struct move_facts *facts, const struct rules *rules, const struct ledger_row *row)
+static void set_waits(struct decision_facts *facts, const struct rules *rules, const struct report_fold_row *row)
 {
 	struct rules_waits waits = rules_waits_or_own(
 		rules_choose(rules, row->total_minor, row->currency).waits, row->own_first_us, row->own_second_us);
@@ -186,7 +186,7 @@ static void set_waits(struct move_facts *facts, const struct rules *rules, const
 }
 
 /* In a shop that is only observed the record alone tells what would have gone. */
-static void set_observed(struct move_facts *facts, const struct last *last)
+static void set_observed(struct decision_facts *facts, const struct last *last)
 {
 	if (!text_starts(last->action, "would_send_"))
 		return;
@@ -195,7 +195,7 @@ static void set_observed(struct move_facts *facts, const struct last *last)
 	facts->would_us = last->at_us;
 }
 
-static bool is_with_sender(const struct ledger_row *row, const struct last *last, struct next *ret)
+static bool is_with_sender(const struct report_fold_row *row, const struct last *last, struct next *ret)
 {
 	int step = strcmp(last->action, "first_reminder") == 0 ? 1
 		: strcmp(last->action, "second_reminder") == 0 ? 2
@@ -209,11 +209,11 @@ static bool is_with_sender(const struct ledger_row *row, const struct last *last
 }
 
 static struct next reminder_of(const struct mailed *mailed, const struct shop *shop, const struct rules *rules,
-	const struct ledger_row *row, const struct last *last)
+	const struct report_fold_row *row, const struct last *last)
 {
 	bool is_known = last->at_us >= row->abandoned_us; /* the record is about the cart as it is */
 	struct next next = { .step = row->mails[0].phase == SEND_NONE ? 1 : row->mails[1].phase == SEND_NONE ? 2 : 0 };
-	struct move_facts facts = { .now_us = is_known ? last->at_us : row->abandoned_us,
+	struct decision_facts facts = { .now_us = is_known ? last->at_us : row->abandoned_us,
 		.open = true,
 		.has_address = true,
 		.documents = true,
@@ -240,7 +240,7 @@ static struct next reminder_of(const struct mailed *mailed, const struct shop *s
 }
 
 struct next next_of(const struct state *state, const struct mailed *mailed, const struct shop *shop,
-	const struct rules *rules, const char *cart_id, const struct ledger_row *row, const struct last *last)
+	const struct rules *rules, const char *cart_id, const struct report_fold_row *row, const struct last *last)
 {
 	struct next next = reminder_of(mailed, shop, rules, row, last);
 	struct way_back way;

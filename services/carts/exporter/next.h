@@ -5,7 +5,7 @@
 #include "bus/actor/service.h"
 #include "proto/platform_topics.h"
 #include "services/carts/policy/plan.h"
-#include "services/carts/report/ledger.h"
+#include "services/carts/report/report_fold.h"
 #include "services/kit/shop/shop.h"
 
 /* ---- what was last decided about a cart, in words: the latest audit of each ---- */
@@ -18,14 +18,14 @@ struct last {
 
 void last_remember(struct state *state, const struct message_meta *said, const Audit *audit);
 struct last last_of(const struct state *state, const char *shop, const char *cart_id); /* all zero: none */
-/* Part of a fold, after ledger_forget: of carts that the ledger has forgotten nothing is kept. */
+/* Part of a fold, after report_fold_forget: of carts that the ledger has forgotten nothing is kept. */
 void last_forget(struct state *state, const char *shop);
 /* The same for another table whose rows go by the cart's id. */
 void last_forget_unknown(struct state *state, const struct state_table *table, const char *shop);
 
 /* Folds where the mails about a cart would lead, while it is open. */
 void next_remember_cart(struct state *state, const struct message_meta *said, const CartState *cart);
-/* Part of a fold, after ledger_forget: of carts that the ledger has forgotten nothing is kept. */
+/* Part of a fold, after report_fold_forget: of carts that the ledger has forgotten nothing is kept. */
 void next_forget(struct state *state, const char *shop);
 
 struct mailed; /* when each shopper was mailed last */
@@ -41,6 +41,6 @@ struct next {
 };
 /* Of an open cart with an address. `rules`: NULL: not known yet. */
 struct next next_of(const struct state *state, const struct mailed *mailed, const struct shop *shop,
-	const struct rules *rules, const char *cart_id, const struct ledger_row *row, const struct last *last);
+	const struct rules *rules, const char *cart_id, const struct report_fold_row *row, const struct last *last);
 
 #endif

@@ -200,7 +200,7 @@ static bool read_node(const struct storefront_question *question, int search, co
 	*ret = (CartCheckout){ .platform = PLATFORM_SHOPIFY, .test = field_true(node, "test") };
 	ret->kind = field_word(node, "cancelledAt") ? CHECKOUT_CANCELLED : CHECKOUT_BOUGHT;
 	if (!field_id(node, "legacyResourceId", ids.order_id, sizeof(ids.order_id)) ||
-		!field_moment(node, "createdAt", &ret->bought_us))
+		!field_timestamp(node, "createdAt", &ret->bought_us))
 		return false;
 	if (search == BY_CHECKOUT)
 		TEXT_COPY(ids.checkout_token, question->cart->ids.checkout_token);
@@ -269,7 +269,7 @@ static bool read_one(
 	const char *email = field_word(field_object(order, "billing"), "email");
 	int64_t created_us;
 	if (woocommerce_read_order(&source, order, event) != READ_CHECKOUT ||
-		!field_moment(order, "date_created_gmt", &created_us))
+		!field_timestamp(order, "date_created_gmt", &created_us))
 		return false;
 	CartIds ids = event->checkout.ids;
 	*ret = event->checkout;

@@ -2,66 +2,67 @@
  * plan.c: when the next mail of a cart goes, as far as it can be known now
  *
  * Promises:  pure; it is the decision itself that is asked, at the moments at which it will be asked.
- * Read next: move.c
+ * Read next: decision.c
  */
 #include "services/carts/policy/plan.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/time/timestamp.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>
 
 enum { LOOKS_MOST = 32 };
 
 /* The cart waits, and what it waits for comes by itself. */
-static bool passes(const struct move *move)
+static bool passes(const struct decision *decision)
 {
-	return move->kind == MOVE_STILL_SHOPPING &&
-		(move->why == WHY_TOO_EARLY || move->why == WHY_WINDOW || move->why == WHY_QUIET);
+	return decision->kind == DECISION_STILL_SHOPPING &&
+		(decision->why == WHY_TOO_EARLY || decision->why == WHY_WINDOW || decision->why == WHY_QUIET);
 }
 
-static void note_hold(struct plan *plan, const struct move *move, int64_t now_us)
+static void note_hold(struct plan *plan, const struct decision *decision, int64_t now_us)
 {
-	if (move->window_until_us) {
-		plan->window_until_us = move->window_until_us;
-		plan->is_capped = move->is_capped;
+	if (decision->window_until_us) {
+		plan->window_until_us = decision->window_until_us;
+		plan->is_capped = decision->is_capped;
 	}
-	if (move->quiet_until_us) {
-		plan->quiet_until_us = move->quiet_until_us;
+	if (decision->quiet_until_us) {
+		plan->quiet_until_us = decision->quiet_until_us;
 		plan->is_long =
-			move->quiet_until_us - (move->window_until_us ? move->window_until_us : now_us) > US_PER_DAY;
+			decision->quiet_until_us - (decision->window_until_us ? decision->window_until_us : now_us) >
+			US_PER_DAY;
 	}
 }
 
 /* A cart that was looked at while it was held back is looked at again when that is over, and would then seem never to have been. */
-static void note_standing_hold(struct plan *plan, const struct move_facts *facts, int64_t look_us)
+static void note_standing_hold(struct plan *plan, const struct decision_facts *facts, int64_t look_us)
 {
-	struct move move = move_decide(facts);
+	struct decision decision = decision_make(facts);
 
-	if (passes(&move) && move.next_us <= look_us)
-		note_hold(plan, &move, facts->now_us);
+	if (passes(&decision) && decision.next_us <= look_us)
+		note_hold(plan, &decision, facts->now_us);
 }
 
-struct plan plan_next(const struct move_facts *given, int64_t look_us)
+struct plan plan_next(const struct decision_facts *given, int64_t look_us)
 {
 	struct plan plan = { .window_us = given->window_us };
-	struct move_facts facts = *given;
-	struct move move;
+	struct decision_facts facts = *given;
+	struct decision decision;
 
 	note_standing_hold(&plan, given, look_us);
 	if (look_us > facts.now_us)
 		facts.now_us = look_us;
 	for (int i = 0; i < LOOKS_MOST; i++) {
-		move = move_decide(&facts);
-		if (!passes(&move) || move.next_us <= facts.now_us)
+		decision = decision_make(&facts);
+		if (!passes(&decision) || decision.next_us <= facts.now_us)
 			break;
-		note_hold(&plan, &move, facts.now_us);
-		facts.now_us = move.next_us;
+		note_hold(&plan, &decision, facts.now_us);
+		facts.now_us = decision.next_us;
 	}
-	plan.why = move.why;
+	plan.why = decision.why;
 	plan.stopped = facts.stopped;
-	plan.chase = facts.chase.chase;
-	if (move.kind == MOVE_FIRST_REMINDER || move.kind == MOVE_SECOND_REMINDER) {
-		plan.step = move.kind == MOVE_FIRST_REMINDER ? 1 : 2;
-		plan.would = !move.say;
+	plan.eligibility = facts.eligibility.eligibility;
+	if (decision.kind == DECISION_FIRST_REMINDER || decision.kind == DECISION_SECOND_REMINDER) {
+		plan.step = decision.kind == DECISION_FIRST_REMINDER ? 1 : 2;
+		plan.would = !decision.say;
 		plan.send_us = facts.now_us;
 	}
 	return plan;
@@ -92,22 +93,22 @@ static const char *none_words(const struct plan *plan)
 		return "nobody to write to: it is closed if it gets no address in 30 days";
 	if (plan->why == WHY_BAD_GREW_OLD)
 		return "its address is no mail address: it is closed if it gets no other in 30 days";
-	return plan->why == WHY_NOT_CHASED ? chase_text(plan->chase) : move_why_text(plan->why);
+	return plan->why == WHY_NOT_CHASED ? eligibility_text(plan->eligibility) : decision_why_text(plan->why);
 }
 
 /* A window is an owner's "every 24 hours". */
-static const char *window_words(int64_t us, char ret[SPAN_WORDS_MAX])
+static const char *window_words(int64_t us, char ret[DURATION_WORDS_MAX])
 {
 	if (us % US_PER_HOUR || us > 3 * US_PER_DAY)
-		return span_words(us, ret);
-	snprintf(ret, SPAN_WORDS_MAX, "%d h", (int)(us / US_PER_HOUR));
+		return duration_words(us, ret);
+	snprintf(ret, DURATION_WORDS_MAX, "%d h", (int)(us / US_PER_HOUR));
 	return ret;
 }
 
 const char *plan_words(const struct plan *plan, const char *zone, char ret[PLAN_WORDS_MAX])
 {
 	struct local_time until = { 0 };
-	char span[SPAN_WORDS_MAX];
+	char span[DURATION_WORDS_MAX];
 	int len = 0;
 
 	if (plan->step == 0) {

@@ -1,13 +1,13 @@
 /*
  * plan.h: when the next mail of a cart goes, as far as it can be known now
  *
- * move_decide, asked at the cart's next look, and at the look that it names then, until a mail goes: after the wait, the window and
+ * decision_make, asked at the cart's next look, and at the look that it names then, until a mail goes: after the wait, the window and
  * the quiet hours. What may still happen (an order, an opt-out, another mail to the shopper, a limit on how many go) it cannot know.
  */
 #ifndef CARTS_POLICY_PLAN_H
 #define CARTS_POLICY_PLAN_H
 
-#include "services/carts/policy/move.h"
+#include "services/carts/policy/decision.h"
 
 enum { PLAN_WORDS_MAX = 200 };
 
@@ -19,15 +19,15 @@ struct plan {
 	int64_t window_until_us, quiet_until_us; /* what held it back longest, and until when; 0: nothing did */
 	bool is_capped;                          /* window_until_us: by "at most so many in so long" */
 	bool is_long;                            /* quiet_until_us: more than a day off */
-	enum move_why why;
-	struct stopped stopped; /* of WHY_STOPPED */
-	enum chase chase;       /* of WHY_NOT_CHASED */
+	enum decision_why why;
+	struct stopped stopped;       /* of WHY_STOPPED */
+	enum eligibility eligibility; /* of WHY_NOT_CHASED */
 	const char
 		*unmailable; /* of step 0: a reminder would be due, and this is why it cannot be written; else NULL */
 };
 
 /* `facts` as they are now; `look_us`: when the cart is looked at next. */
-struct plan plan_next(const struct move_facts *facts, int64_t look_us);
+struct plan plan_next(const struct decision_facts *facts, int64_t look_us);
 /* A reminder that is next cannot be written, for this reason (a constant); NULL: it can. Without one that is next nothing changes. */
 void plan_refuse(struct plan *plan, const char *unmailable);
 /* No mail goes while the shop is paused; what is to come is decided when it is resumed. */

@@ -5,7 +5,7 @@
  * Promises:  the order in which messages come changes nothing; a row says what came, never what it meant; kept for ever, as its
  *            messages are.
  * Fails by:  nothing: of more than KEPT_MOST different words the last place holds all further ones, as a word that nobody knows.
- * Read next: stops.c, chase.c, services/carts/intake/intake.c
+ * Read next: stops.c, eligibility.c, services/carts/intake/intake.c
  */
 #include "services/carts/policy/purchases.h"
 #include "bus/base/cleanup.h"

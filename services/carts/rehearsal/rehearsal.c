@@ -3,7 +3,7 @@
  *
  * Owns:      the services' states, what is pending, virtual time.
  * Promises:  rehearsal.h's: what came from outside comes as it came; all else is decided anew.
- * Read next: play.c (decisions), agenda.c (what is due), survey.c (what history did), tally.c (what came of it)
+ * Read next: step.c (decisions), schedule.c (what is due), history.c (what history did), totals.c (what came of it)
  */
 #include "services/carts/rehearsal/rehearsal.h"
 #include "bus/base/memory.h"
@@ -27,19 +27,19 @@ bool rehearsal_read(struct bytes payload, const pb_msgdesc_t *fields, void *ret)
 
 struct rehearsal *rehearsal_new(const struct rehearsal_plan *plan, char ret_why[512])
 {
-	struct cast *cast = cast_new(plan->folder, ret_why);
+	struct services_under_test *under_test = services_under_test_new(plan->folder, ret_why);
 	struct rehearsal *rehearsal;
 
-	if (!cast)
+	if (!under_test)
 		return NULL;
 	rehearsal = memory_new(sizeof(*rehearsal));
 	rehearsal->plan = plan;
-	rehearsal->cast = cast;
-	rehearsal->survey = survey_new();
-	rehearsal->tally = tally_new();
+	rehearsal->under_test = under_test;
+	rehearsal->history = history_new();
+	rehearsal->totals = totals_new();
 	rehearsal->pending = map_new();
 	rehearsal->unsaid = sorted_map_new();
-	rehearsal->agenda = sorted_map_new();
+	rehearsal->schedule = sorted_map_new();
 	return rehearsal;
 }
 
@@ -53,31 +53,31 @@ void rehearsal_free(struct rehearsal *rehearsal)
 {
 	if (!rehearsal)
 		return;
-	agenda_free(rehearsal);
+	schedule_free(rehearsal);
 	map_each(rehearsal->pending, free_pending, NULL);
 	map_free(rehearsal->pending);
 	sorted_map_free(rehearsal->unsaid);
-	tally_free(rehearsal->tally);
-	survey_free(rehearsal->survey);
-	cast_free(rehearsal->cast);
+	totals_free(rehearsal->totals);
+	history_free(rehearsal->history);
+	services_under_test_free(rehearsal->under_test);
 	free(rehearsal);
 }
 
-void rehearsal_survey(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
+void rehearsal_history(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
 {
-	survey_hear(rehearsal->survey, said, payload, cast_says(rehearsal->cast, said->topic));
+	history_hear(rehearsal->history, said, payload, services_under_test_says(rehearsal->under_test, said->topic));
 }
 
 /* --- before the window: what was, is folded --- */
 
 static void remember(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
 {
-	enum role role = cast_hears(rehearsal->cast, said->topic);
+	enum role role = services_under_test_hears(rehearsal->under_test, said->topic);
 	struct pending *claimed;
 
-	cast_fold(rehearsal->cast, said, payload, ROLE_NONE);
-	if (role != ROLE_NONE && survey_turns_about(rehearsal->survey, said->seq, 0) > 0)
-		play_keep(rehearsal, message_new(said, payload, said->seq, said->time_us), role, said->seq);
+	services_under_test_fold(rehearsal->under_test, said, payload, ROLE_NONE);
+	if (role != ROLE_NONE && history_turns_about(rehearsal->history, said->seq, 0) > 0)
+		step_keep(rehearsal, message_new(said, payload, said->seq, said->time_us), role, said->seq);
 	if (strcmp(said->topic, topic_send_claim.name) == 0) {
 		claimed = map_get(rehearsal->pending, map_number(&said->cause));
 		if (claimed)
@@ -114,16 +114,16 @@ static void say_document(struct rehearsal *rehearsal, const struct rehearsal_doc
 		stream = pb_ostream_from_buffer(buffer_grow(&payload, len), len);
 		payload.len = len;
 		if (pb_encode(&stream, &Document_msg, document))
-			cast_fold(rehearsal->cast, &said, buffer_bytes(&payload), ROLE_NONE);
+			services_under_test_fold(rehearsal->under_test, &said, buffer_bytes(&payload), ROLE_NONE);
 	}
 	buffer_free(&payload);
 	free(document);
 }
 
-static void finish_survey(struct rehearsal *rehearsal)
+static void finish_history(struct rehearsal *rehearsal)
 {
 	if (!rehearsal->surveyed)
-		survey_close(rehearsal->survey);
+		history_close(rehearsal->history);
 	rehearsal->surveyed = true;
 }
 
@@ -135,7 +135,7 @@ static void open_window(struct rehearsal *rehearsal)
 	rehearsal->now_us = rehearsal->plan->from_us;
 	for (int i = 0; i < rehearsal->plan->document_count; i++)
 		say_document(rehearsal, &rehearsal->plan->documents[i]);
-	agenda_open(rehearsal);
+	schedule_open(rehearsal);
 }
 
 /* --- in the window --- */
@@ -148,8 +148,8 @@ static bool is_history(const struct rehearsal *rehearsal, const struct message_m
 {
 	const struct pending *about;
 
-	if (!cast_says(rehearsal->cast, said->topic) || strcmp(said->topic, topic_cart_checkout.name) == 0 ||
-		strcmp(said->topic, topic_alarm.name) == 0)
+	if (!services_under_test_says(rehearsal->under_test, said->topic) ||
+		strcmp(said->topic, topic_cart_checkout.name) == 0 || strcmp(said->topic, topic_alarm.name) == 0)
 		return true;
 	if (said->cause == 0)
 		return text_starts(said->topic, "reminder.");
@@ -166,29 +166,29 @@ static void hear_firing(struct rehearsal *rehearsal, const struct message_meta *
 		TEXT_COPY(rehearsal->wake_key, said->key);
 	} else if (strcmp(said->topic, topic_timer_fired.name) == 0 &&
 		rehearsal_read(payload, &TimerFired_msg, &fired)) {
-		agenda_fire_as_it_did(rehearsal, &fired);
+		schedule_fire_as_it_did(rehearsal, &fired);
 		rehearsal->wake_seq = 0;
 	}
 }
 
 static void play(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
 {
-	play_turns(rehearsal, said->seq);
-	agenda_run(rehearsal, said->time_us);
+	step_turns(rehearsal, said->seq);
+	schedule_run(rehearsal, said->time_us);
 	rehearsal->seq = said->seq;
 	rehearsal->now_us = said->time_us;
-	play_unsaid(rehearsal, said->seq);
+	step_unsaid(rehearsal, said->seq);
 	rehearsal->now_us = said->time_us;
-	tally_hear(rehearsal->tally, said, payload, true);
+	totals_hear(rehearsal->totals, said, payload, true);
 	if (is_history(rehearsal, said))
-		play_publish(rehearsal, message_new(said, payload, said->seq, said->time_us), ROLE_NONE, said->seq);
+		step_publish(rehearsal, message_new(said, payload, said->seq, said->time_us), ROLE_NONE, said->seq);
 	else
 		hear_firing(rehearsal, said, payload);
 }
 
 void rehearsal_hear(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
 {
-	finish_survey(rehearsal);
+	finish_history(rehearsal);
 	rehearsal->counts.messages++;
 	if (said->seq < rehearsal->plan->from_seq) {
 		remember(rehearsal, said, payload);
@@ -200,21 +200,21 @@ void rehearsal_hear(struct rehearsal *rehearsal, const struct message_meta *said
 
 void rehearsal_end(struct rehearsal *rehearsal)
 {
-	finish_survey(rehearsal);
+	finish_history(rehearsal);
 	open_window(rehearsal);
-	play_turns(rehearsal, UINT64_MAX);
-	play_unsaid(rehearsal, UINT64_MAX);
-	agenda_run(rehearsal, survey_end_us(rehearsal->survey));
+	step_turns(rehearsal, UINT64_MAX);
+	step_unsaid(rehearsal, UINT64_MAX);
+	schedule_run(rehearsal, history_end_us(rehearsal->history));
 }
 
 void rehearsal_each(const struct rehearsal *rehearsal, rehearsed_fn *each, void *context)
 {
-	tally_each(rehearsal->tally, each, context);
+	totals_each(rehearsal->totals, each, context);
 }
 
 bool rehearsal_cart(const struct rehearsal *rehearsal, const char *cart_id, CartState *ret)
 {
-	const struct state *state = replay_state(cast_alone(rehearsal->cast, ROLE_WAITER));
+	const struct state *state = replay_state(services_under_test_replay(rehearsal->under_test, ROLE_WAITER));
 
 	return STATE_GET(state, cart_rows, rehearsal->plan->shop, cart_id, ret);
 }
@@ -223,6 +223,6 @@ struct rehearsal_counts rehearsal_counts(const struct rehearsal *rehearsal)
 {
 	struct rehearsal_counts counts = rehearsal->counts;
 
-	counts.outages = survey_outages(rehearsal->survey);
+	counts.outages = history_outages(rehearsal->history);
 	return counts;
 }

@@ -35,7 +35,7 @@ struct rehearsal *rehearsal_new(const struct rehearsal_plan *plan, char ret_why[
 void rehearsal_free(struct rehearsal *rehearsal); /* takes NULL */
 
 /* Every message of this shop, and of SHOP_OF_ALL, from plan->from_seq to the end, in order. */
-void rehearsal_survey(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload);
+void rehearsal_history(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload);
 /* Then the same from the log's beginning, to the same end. */
 void rehearsal_hear(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload);
 void rehearsal_end(struct rehearsal *rehearsal);
@@ -79,7 +79,7 @@ struct rehearsed_look {
 	int64_t would_us;
 };
 typedef void rehearsed_look_fn(const struct rehearsed_look *look, void *context);
-void rehearsal_looks(struct rehearsal *rehearsal, int64_t now_us, rehearsed_look_fn *each, void *context);
+void rehearsal_view(struct rehearsal *rehearsal, int64_t now_us, rehearsed_look_fn *each, void *context);
 
 /* How much of it was history's own, for the curious and for tests. */
 struct rehearsal_counts {

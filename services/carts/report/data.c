@@ -12,13 +12,13 @@ static const char *const classes[] = { [ATTRIBUTION_CLICKED] = "clicked_then_bou
 
 /* ---- CSV ---- */
 
-static void add_csv_count(const struct figures_count *count, void *context)
+static void add_csv_count(const struct report_figures_count *count, void *context)
 {
 	buffer_printf(context, "%s,,%u,%u\r\n", count->key, (unsigned)count->now, (unsigned)count->before);
 }
 
-static void add_csv_sum(
-	struct buffer *ret, const char *class, const struct figures_sum *now, const struct figures_sum *before)
+static void add_csv_sum(struct buffer *ret, const char *class, const struct report_figures_sum *now,
+	const struct report_figures_sum *before)
 {
 	const char *currency = now->currency[0] ? now->currency : before->currency;
 	char plain[4][40];
@@ -31,11 +31,11 @@ static void add_csv_sum(
 		currency, plain[2], plain[3]);
 }
 
-static const struct figures_sum *find(const struct figures_sum *list, const char *currency)
+static const struct report_figures_sum *find(const struct report_figures_sum *list, const char *currency)
 {
-	static const struct figures_sum nothing;
+	static const struct report_figures_sum nothing;
 
-	for (int i = 0; i < FIGURES_CURRENCIES_MAX && list[i].currency[0]; i++)
+	for (int i = 0; i < REPORT_CURRENCIES_MAX && list[i].currency[0]; i++)
 		if (strcmp(list[i].currency, currency) == 0)
 			return &list[i];
 	return &nothing;
@@ -44,13 +44,13 @@ static const struct figures_sum *find(const struct figures_sum *list, const char
 void report_csv(const struct report *report, struct buffer *ret)
 {
 	buffer_printf(ret, "figure,currency,%s,%s\r\n", report->period.name, report->before.name);
-	figures_each(&report->now, &report->then, report->words, add_csv_count, ret);
+	report_figures_each(&report->now, &report->then, report->words, add_csv_count, ret);
 	for (int class = 0; class < ATTRIBUTION_CLASSES; class ++) {
-		const struct figures_sum *now = report->now.sums[class], *then = report->then.sums[class];
+		const struct report_figures_sum *now = report->now.sums[class], *then = report->then.sums[class];
 
-		for (int i = 0; i < FIGURES_CURRENCIES_MAX && now[i].currency[0]; i++)
+		for (int i = 0; i < REPORT_CURRENCIES_MAX && now[i].currency[0]; i++)
 			add_csv_sum(ret, classes[class], &now[i], find(then, now[i].currency));
-		for (int i = 0; i < FIGURES_CURRENCIES_MAX && then[i].currency[0]; i++)
+		for (int i = 0; i < REPORT_CURRENCIES_MAX && then[i].currency[0]; i++)
 			if (!find(now, then[i].currency)->currency[0])
 				add_csv_sum(ret, classes[class], find(now, ""), &then[i]);
 	}
@@ -62,7 +62,7 @@ struct both {
 	json_t *now, *before;
 };
 
-static void add_json_count(const struct figures_count *count, void *context)
+static void add_json_count(const struct report_figures_count *count, void *context)
 {
 	const struct both *both = context;
 
@@ -70,13 +70,13 @@ static void add_json_count(const struct figures_count *count, void *context)
 	json_object_set_new(both->before, count->key, json_integer(count->before));
 }
 
-static json_t *money_json(const struct figures *figures)
+static json_t *money_json(const struct report_figures *figures)
 {
 	json_t *list = json_array();
 
 	for (int class = 0; class < ATTRIBUTION_CLASSES; class ++)
-		for (int i = 0; i < FIGURES_CURRENCIES_MAX && figures->sums[class][i].currency[0]; i++) {
-			const struct figures_sum *sum = &figures->sums[class][i];
+		for (int i = 0; i < REPORT_CURRENCIES_MAX && figures->sums[class][i].currency[0]; i++) {
+			const struct report_figures_sum *sum = &figures->sums[class][i];
 
 			json_array_append_new(list,
 				json_pack("{s:s,s:s,s:I,s:I,s:I}", "class", classes[class], "currency", sum->currency,
@@ -87,7 +87,7 @@ static json_t *money_json(const struct figures *figures)
 	return list;
 }
 
-static json_t *period_json(const struct period *period, json_t *counts, const struct figures *figures)
+static json_t *period_json(const struct period *period, json_t *counts, const struct report_figures *figures)
 {
 	return json_pack("{s:s,s:I,s:I,s:o,s:o}", "period", period->name, "from_us", (json_int_t)period->from_us,
 		"to_us", (json_int_t)period->to_us, "counts", counts, "money", money_json(figures));
@@ -97,7 +97,7 @@ json_t *report_json(const struct report *report)
 {
 	struct both both = { .now = json_object(), .before = json_object() };
 
-	figures_each(&report->now, &report->then, report->words, add_json_count, &both);
+	report_figures_each(&report->now, &report->then, report->words, add_json_count, &both);
 	return json_pack("{s:s,s:I,s:I,s:o,s:o}", "shop", report->shop->name, "clicked_within_us",
 		(json_int_t)report->shop->windows.clicked_us, "mailed_within_us",
 		(json_int_t)report->shop->windows.mailed_us, "now",

@@ -4,7 +4,7 @@
 #ifndef CARTS_REPORT_DATA_H
 #define CARTS_REPORT_DATA_H
 
-#include "services/carts/report/figures.h"
+#include "services/carts/report/report.h"
 #include <jansson.h>
 
 void report_csv(const struct report *report, struct buffer *ret);

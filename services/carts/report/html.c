@@ -7,7 +7,7 @@
  */
 #include "services/kit/web/html.h"
 #include "bus/base/cleanup.h"
-#include "services/carts/report/figures.h"
+#include "services/carts/report/report.h"
 #include "services/kit/mail/style.h"
 
 enum { PIXELS_BIG = 34, PIXELS_LONG = 24, LETTERS_LONG = 16 }; /* of an amount; one that long is set smaller */

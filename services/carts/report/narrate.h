@@ -8,7 +8,7 @@
 #ifndef CARTS_REPORT_NARRATE_H
 #define CARTS_REPORT_NARRATE_H
 
-#include "services/carts/report/figures.h"
+#include "services/carts/report/report.h"
 #include "services/kit/model/model.h"
 
 #define NARRATE_MODEL "summary" /* the name of these questions: [model summary] */

@@ -7,7 +7,7 @@
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "services/carts/report/figures.h"
+#include "services/carts/report/report.h"
 #include "services/kit/money/money.h"
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,30 +31,31 @@ static const struct line {
 	const char *key;
 	size_t offset;
 	bool only_when_any, opens_group;
-} lines[FIGURES_LINES] = {
-	[LINE_SEEN] = { "seen", offsetof(struct figures, seen), false, true },
-	[LINE_MAILED] = { "mailed", offsetof(struct figures, mailed), false, false },
-	[LINE_FIRST] = { "first_reminders", offsetof(struct figures, first), false, false },
-	[LINE_SECOND] = { "second_reminders", offsetof(struct figures, second), false, false },
-	[LINE_CLICKED] = { "clicked", offsetof(struct figures, clicked), false, false },
-	[LINE_CLICKED_BOUGHT] = { "clicked_then_bought", offsetof(struct figures, orders[ATTRIBUTION_CLICKED]), false,
-		true },
-	[LINE_MAILED_BOUGHT] = { "mailed_then_bought", offsetof(struct figures, orders[ATTRIBUTION_MAILED]), false,
+} lines[REPORT_LINES] = {
+	[LINE_SEEN] = { "seen", offsetof(struct report_figures, seen), false, true },
+	[LINE_MAILED] = { "mailed", offsetof(struct report_figures, mailed), false, false },
+	[LINE_FIRST] = { "first_reminders", offsetof(struct report_figures, first), false, false },
+	[LINE_SECOND] = { "second_reminders", offsetof(struct report_figures, second), false, false },
+	[LINE_CLICKED] = { "clicked", offsetof(struct report_figures, clicked), false, false },
+	[LINE_CLICKED_BOUGHT] = { "clicked_then_bought", offsetof(struct report_figures, orders[ATTRIBUTION_CLICKED]),
+		false, true },
+	[LINE_MAILED_BOUGHT] = { "mailed_then_bought", offsetof(struct report_figures, orders[ATTRIBUTION_MAILED]),
+		false, false },
+	[LINE_BOUGHT_ANYWAY] = { "bought_anyway", offsetof(struct report_figures, orders[ATTRIBUTION_ANYWAY]), false,
 		false },
-	[LINE_BOUGHT_ANYWAY] = { "bought_anyway", offsetof(struct figures, orders[ATTRIBUTION_ANYWAY]), false, false },
-	[LINE_TAKEN_BACK] = { "taken_back", offsetof(struct figures, taken_back), false, false },
-	[LINE_GAVE_UP] = { "gave_up", offsetof(struct figures, gave_up), false, true },
-	[LINE_WRITTEN_OFF] = { "written_off", offsetof(struct figures, written_off), false, false },
-	[LINE_NO_ADDRESS] = { "no_address", offsetof(struct figures, no_address), false, false },
-	[LINE_OPTED_OUT] = { "opted_out", offsetof(struct figures, opted_out), false, true },
-	[LINE_COMPLAINTS] = { "complaints", offsetof(struct figures, complaints), false, false },
-	[LINE_BOUNCES] = { "bounces", offsetof(struct figures, bounces), false, false },
-	[LINE_TO_OWNER] = { "to_owner", offsetof(struct figures, to_owner), true, false },
-	[LINE_REFUSED] = { "refused", offsetof(struct figures, refused), true, false },
-	[LINE_AMBIGUOUS] = { "ambiguous", offsetof(struct figures, ambiguous), true, false },
+	[LINE_TAKEN_BACK] = { "taken_back", offsetof(struct report_figures, taken_back), false, false },
+	[LINE_GAVE_UP] = { "gave_up", offsetof(struct report_figures, gave_up), false, true },
+	[LINE_WRITTEN_OFF] = { "written_off", offsetof(struct report_figures, written_off), false, false },
+	[LINE_NO_ADDRESS] = { "no_address", offsetof(struct report_figures, no_address), false, false },
+	[LINE_OPTED_OUT] = { "opted_out", offsetof(struct report_figures, opted_out), false, true },
+	[LINE_COMPLAINTS] = { "complaints", offsetof(struct report_figures, complaints), false, false },
+	[LINE_BOUNCES] = { "bounces", offsetof(struct report_figures, bounces), false, false },
+	[LINE_TO_OWNER] = { "to_owner", offsetof(struct report_figures, to_owner), true, false },
+	[LINE_REFUSED] = { "refused", offsetof(struct report_figures, refused), true, false },
+	[LINE_AMBIGUOUS] = { "ambiguous", offsetof(struct report_figures, ambiguous), true, false },
 };
 
-static uint32_t count_of(const struct figures *figures, const struct line *line)
+static uint32_t count_of(const struct report_figures *figures, const struct line *line)
 {
 	uint32_t count;
 
@@ -62,11 +63,11 @@ static uint32_t count_of(const struct figures *figures, const struct line *line)
 	return count;
 }
 
-void figures_each(const struct figures *now, const struct figures *before, const struct figures_words *words,
-	figures_fn *each, void *context)
+void report_figures_each(const struct report_figures *now, const struct report_figures *before,
+	const struct report_words *words, report_figures_fn *each, void *context)
 {
-	for (int i = 0; i < FIGURES_LINES; i++) {
-		const struct figures_count count = { .key = lines[i].key,
+	for (int i = 0; i < REPORT_LINES; i++) {
+		const struct report_figures_count count = { .key = lines[i].key,
 			.label = words->labels[i],
 			.now = count_of(now, &lines[i]),
 			.before = count_of(before, &lines[i]),
@@ -80,11 +81,11 @@ void figures_each(const struct figures *now, const struct figures *before, const
 bool report_make(const struct state *state, const struct shop *shop, const struct period *period, struct report *ret)
 {
 	*ret = (struct report){ .shop = shop, .period = *period };
-	ret->words = figures_words_for(shop->locale, ret->locale);
+	ret->words = report_words_for(shop->locale, ret->locale);
 	if (period_before(shop->zone, period, &ret->before) < 0)
 		return false;
-	figures_count(state, shop, &ret->period, &ret->now);
-	figures_count(state, shop, &ret->before, &ret->then);
+	report_figures_count(state, shop, &ret->period, &ret->now);
+	report_figures_count(state, shop, &ret->before, &ret->then);
 	return true;
 }
 
@@ -123,12 +124,12 @@ static void add_sentence(const struct report *report, const char *sentence, stru
 /* "20,00 €", "20,00 € und 5,00 $" */
 static bool list_amounts(const struct report *report, UChar ret[SENTENCE_ROOM])
 {
-	UChar amounts[FIGURES_CURRENCIES_MAX][REPORT_AMOUNT_ROOM];
-	const UChar *each[FIGURES_CURRENCIES_MAX];
-	struct figures_sum won[FIGURES_CURRENCIES_MAX];
-	int32_t lengths[FIGURES_CURRENCIES_MAX];
+	UChar amounts[REPORT_CURRENCIES_MAX][REPORT_AMOUNT_ROOM];
+	const UChar *each[REPORT_CURRENCIES_MAX];
+	struct report_figures_sum won[REPORT_CURRENCIES_MAX];
+	int32_t lengths[REPORT_CURRENCIES_MAX];
 	UErrorCode error = U_ZERO_ERROR;
-	int count = figures_won(&report->now, won);
+	int count = report_figures_won(&report->now, won);
 
 	for (int i = 0; i < count; i++) {
 		char amount[REPORT_AMOUNT_ROOM];
@@ -146,8 +147,8 @@ static bool list_amounts(const struct report *report, UChar ret[SENTENCE_ROOM])
 
 void report_paragraph(const struct report *report, struct buffer *ret)
 {
-	const struct figures_words *words = report->words;
-	const struct figures *now = &report->now, *then = &report->then;
+	const struct report_words *words = report->words;
+	const struct report_figures *now = &report->now, *then = &report->then;
 	char sentence[SENTENCE_ROOM];
 	UChar amounts[SENTENCE_ROOM];
 
@@ -188,7 +189,7 @@ struct telling {
 	void *context;
 };
 
-static void tell_count(const struct figures_count *count, void *context)
+static void tell_count(const struct report_figures_count *count, void *context)
 {
 	const struct telling *telling = context;
 	char now[NUMBER_ROOM], before[NUMBER_ROOM];
@@ -203,15 +204,15 @@ static void tell_count(const struct figures_count *count, void *context)
 
 void report_counts(const struct report *report, report_line_fn *each, void *context)
 {
-	figures_each(&report->now, &report->then, report->words, tell_count,
+	report_figures_each(&report->now, &report->then, report->words, tell_count,
 		&(struct telling){ .report = report, .each = each, .context = context });
 }
 
-static const struct figures_sum *find_sum(const struct figures_sum *list, const char *currency)
+static const struct report_figures_sum *find_sum(const struct report_figures_sum *list, const char *currency)
 {
-	static const struct figures_sum nothing;
+	static const struct report_figures_sum nothing;
 
-	for (int i = 0; i < FIGURES_CURRENCIES_MAX && list[i].currency[0]; i++)
+	for (int i = 0; i < REPORT_CURRENCIES_MAX && list[i].currency[0]; i++)
 		if (strcmp(list[i].currency, currency) == 0)
 			return &list[i];
 	return &nothing;
@@ -232,10 +233,10 @@ static void tell_amounts(const struct telling *telling, const char *label, const
 		telling->context);
 }
 
-static void tell_currency(const struct telling *telling, const char *currency, const struct figures_sum won[2])
+static void tell_currency(const struct telling *telling, const char *currency, const struct report_figures_sum won[2])
 {
-	const struct figures_words *words = telling->report->words;
-	const struct figures_sum *clicked[] = {
+	const struct report_words *words = telling->report->words;
+	const struct report_figures_sum *clicked[] = {
 		find_sum(telling->report->now.sums[ATTRIBUTION_CLICKED], currency),
 		find_sum(telling->report->then.sums[ATTRIBUTION_CLICKED], currency),
 	};
@@ -251,16 +252,16 @@ static void tell_currency(const struct telling *telling, const char *currency, c
 void report_money(const struct report *report, report_line_fn *each, void *context)
 {
 	const struct telling telling = { .report = report, .each = each, .context = context };
-	struct figures_sum now[FIGURES_CURRENCIES_MAX], then[FIGURES_CURRENCIES_MAX];
-	int now_count = figures_won(&report->now, now), then_count = figures_won(&report->then, then);
+	struct report_figures_sum now[REPORT_CURRENCIES_MAX], then[REPORT_CURRENCIES_MAX];
+	int now_count = report_figures_won(&report->now, now), then_count = report_figures_won(&report->then, then);
 
 	for (int i = 0; i < now_count; i++)
-		tell_currency(
-			&telling, now[i].currency, (struct figures_sum[]){ now[i], *find_sum(then, now[i].currency) });
+		tell_currency(&telling, now[i].currency,
+			(struct report_figures_sum[]){ now[i], *find_sum(then, now[i].currency) });
 	for (int i = 0; i < then_count; i++)
 		if (!find_sum(now, then[i].currency)->currency[0])
-			tell_currency(
-				&telling, then[i].currency, (struct figures_sum[]){ *find_sum(now, ""), then[i] });
+			tell_currency(&telling, then[i].currency,
+				(struct report_figures_sum[]){ *find_sum(now, ""), then[i] });
 }
 
 /* ---- text ---- */

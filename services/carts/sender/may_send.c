@@ -7,11 +7,11 @@
  */
 #include "services/carts/sender/may_send.h"
 #include "services/carts/policy/cart_rows.h"
-#include "services/carts/policy/chase.h"
+#include "services/carts/policy/eligibility.h"
 #include "services/carts/policy/rules_document.h"
 #include "services/carts/policy/stops.h"
-#include "services/carts/sender/letter.h"
 #include "services/carts/sender/outage.h"
+#include "services/carts/sender/reminder_mail.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/mail/pace.h"
 
@@ -19,43 +19,43 @@
 
 static const char AWAY[] = "a gateway was away, and what platforms could not deliver may still come";
 
-static struct finding found(enum move move, const char *reason)
+static struct finding found(enum send_decision decision, const char *reason)
 {
-	return (struct finding){ .move = move, .reason = reason };
+	return (struct finding){ .decision = decision, .reason = reason };
 }
 
 static struct finding found_skip(const char *word, const char *reason)
 {
-	return (struct finding){ .move = MOVE_SKIP, .word = word, .reason = reason };
+	return (struct finding){ .decision = DECIDED_SKIP, .word = word, .reason = reason };
 }
 
 static struct finding found_send(const struct send *send)
 {
 	switch (send->phase) {
 	case SEND_CLAIMED:
-		return found(MOVE_CLAIMED, "claimed, and its outcome is not known yet");
+		return found(DECIDED_CLAIMED, "claimed, and its outcome is not known yet");
 	case SEND_SENT:
 	case SEND_REFUSED:
 	case SEND_AMBIGUOUS:
 	case SEND_SKIPPED:
-		return found(MOVE_SPENT, "spent");
+		return found(DECIDED_SPENT, "spent");
 	case SEND_NONE:
 	case SEND_RELEASED:
 		break;
 	}
-	return found(MOVE_SEND, NULL);
+	return found(DECIDED_SEND, NULL);
 }
 
 static struct finding found_stop(enum stop stop)
 {
 	switch (stop) {
 	case STOP_NONE:
-		return found(MOVE_SEND, NULL);
+		return found(DECIDED_SEND, NULL);
 	case STOP_PAUSED:
-		return found(MOVE_PAUSED, stop_name(stop));
+		return found(DECIDED_PAUSED, stop_name(stop));
 	case STOP_EMPTIED:
 	case STOP_CHANGED:
-		return found(MOVE_LEAVE, stop_name(stop));
+		return found(DECIDED_LEAVE, stop_name(stop));
 	case STOP_BOUGHT:
 	case STOP_OPTED_OUT:
 	case STOP_COMPLAINED:
@@ -73,7 +73,7 @@ static struct finding found_mode(ShopMode mode, const struct shop *shop)
 	case MODE_OBSERVE:
 		return found_skip("observe", "the shop only observes");
 	case MODE_PAUSED:
-		return found(MOVE_PAUSED, "the shop is paused");
+		return found(DECIDED_PAUSED, "the shop is paused");
 	case MODE_MAIL_ME:
 		if (!shop->owner[0])
 			return found_skip("no_owner", "the shop mails its owner, and [mail] owner is not given");
@@ -81,7 +81,7 @@ static struct finding found_mode(ShopMode mode, const struct shop *shop)
 	case MODE_LIVE:
 		break;
 	}
-	return found(MOVE_SEND, NULL);
+	return found(DECIDED_SEND, NULL);
 }
 
 /* The waiter asked as well; the shop's policy may have changed since. */
@@ -90,16 +90,18 @@ static struct finding found_policy(
 {
 	if (!cart->ids.email[0])
 		return found_skip("no_address", "the cart has no address");
-	enum chase chase = chase_decide(state, shop, cart, mode).chase;
-	return chase == CHASE_YES ? found(MOVE_SEND, NULL) : found_skip(chase_word(chase), chase_text(chase));
+	enum eligibility eligibility = eligibility_decide(state, shop, cart, mode).eligibility;
+	return eligibility == ELIGIBILITY_YES
+		? found(DECIDED_SEND, NULL)
+		: found_skip(eligibility_word(eligibility), eligibility_text(eligibility));
 }
 
 /* An order that is not paid, heard of after the decision: the shopper is at it. */
 static struct finding found_unpaid(const struct stopped *stopped, const ReminderDue *due, int64_t now_us)
 {
 	if (stopped->unpaid_us <= due->cart.abandoned_us || stopped->unpaid_seq <= due->decided_on)
-		return found(MOVE_SEND, NULL);
-	struct finding finding = found(MOVE_DEFER, "an order of it came that is not paid yet");
+		return found(DECIDED_SEND, NULL);
+	struct finding finding = found(DECIDED_DEFER, "an order of it came that is not paid yet");
 	finding.until_us = now_us + UNPAID_US;
 	return finding;
 }
@@ -143,9 +145,9 @@ static struct finding found_hour(
 		open = later_one(open,
 			(struct passing){ sends_capped_until_us(state, shop->name, due->cart.ids.email_hash, rules),
 				"this shopper had as many mails as the rules allow" });
-	open = later_one(open, (struct passing){ absence_holds_until_us(state), AWAY });
+	open = later_one(open, (struct passing){ downtime_holds_until_us(state), AWAY });
 	int64_t sending_us = rules ? rules_next_sending_us(rules, shop->zone, open.until_us) : open.until_us;
-	struct finding finding = found(sending_us > now_us ? MOVE_DEFER : MOVE_SEND, open.reason);
+	struct finding finding = found(sending_us > now_us ? DECIDED_DEFER : DECIDED_SEND, open.reason);
 	finding.until_us = sending_us;
 	return finding;
 }
@@ -156,7 +158,8 @@ static struct pace pace_of_shop(const struct sender *context, const struct shop 
 		.zone = shop->zone,
 		.a_minute = shop->most_a_minute,
 		.a_day = shop->most_a_day,
-		.under_way = shop->most_a_minute || shop->most_a_day ? letters_under_way(context, shop->name) : 0 };
+		.under_way =
+			shop->most_a_minute || shop->most_a_day ? reminder_mails_under_way(context, shop->name) : 0 };
 }
 
 static struct pace pace_of_all(const struct sender *context)
@@ -165,7 +168,8 @@ static struct pace pace_of_all(const struct sender *context)
 		.zone = "UTC",
 		.a_minute = context->most_a_minute,
 		.a_day = context->most_a_day,
-		.under_way = context->most_a_minute || context->most_a_day ? letters_under_way(context, NULL) : 0 };
+		.under_way =
+			context->most_a_minute || context->most_a_day ? reminder_mails_under_way(context, NULL) : 0 };
 }
 
 /* Over the rate a mail waits where it is; over the day's number it is decided anew on the next day, after the quiet hours. */
@@ -173,14 +177,14 @@ static struct finding found_pace(const struct state *state, const struct shop *s
 {
 	const struct sender *context = sender_context(state);
 	const struct pace paces[] = { pace_of_shop(context, shop), pace_of_all(context) };
-	struct finding finding = found(MOVE_SEND, NULL);
-	for (size_t i = 0; i < sizeof(paces) / sizeof(paces[0]) && finding.move != MOVE_DEFER; i++) {
+	struct finding finding = found(DECIDED_SEND, NULL);
+	for (size_t i = 0; i < sizeof(paces) / sizeof(paces[0]) && finding.decision != DECIDED_DEFER; i++) {
 		int64_t until_us = 0;
 		enum pace_answer answer = pace_ask(state, &paces[i], now_us, &until_us);
 		if (answer == PACE_GO)
 			continue;
-		finding = answer == PACE_DAY ? found(MOVE_DEFER, "as many mails went today as may")
-					     : found(MOVE_WAIT, "as many mails went this minute as may");
+		finding = answer == PACE_DAY ? found(DECIDED_DEFER, "as many mails went today as may")
+					     : found(DECIDED_WAIT, "as many mails went this minute as may");
 		const struct rules *rules = answer == PACE_DAY ? rules_in_use(state, shop->name, NULL) : NULL;
 		finding.until_us = rules ? rules_next_sending_us(rules, shop->zone, until_us) : until_us;
 	}
@@ -202,14 +206,14 @@ static struct finding found_now(
 	const struct state *state, const struct shop *shop, ShopMode mode, const ReminderDue *due, int64_t now_us)
 {
 	if (merges_of(state, shop->name, due->cart.ids.cart_id).away)
-		return found(MOVE_LEAVE, "merged into another cart");
+		return found(DECIDED_LEAVE, "merged into another cart");
 	struct stopped stopped = stops_for(state, shop->name, &due->cart);
 	struct finding finding = found_stop(stopped.stop);
-	if (finding.move == MOVE_SEND)
+	if (finding.decision == DECIDED_SEND)
 		finding = found_policy(state, shop, mode, &due->cart);
-	if (finding.move == MOVE_SEND)
+	if (finding.decision == DECIDED_SEND)
 		finding = found_mode(mode, shop);
-	return finding.move == MOVE_SEND ? found_unpaid(&stopped, due, now_us) : finding;
+	return finding.decision == DECIDED_SEND ? found_unpaid(&stopped, due, now_us) : finding;
 }
 
 /* The order of the questions: spent? known? late? stopped? whose? when? */
@@ -217,19 +221,19 @@ static struct finding find(
 	const struct state *state, const struct finding *known, ShopMode mode, const ReminderDue *due, int64_t now_us)
 {
 	struct finding finding = found_send(&known->send);
-	if (finding.move != MOVE_SEND)
+	if (finding.decision != DECIDED_SEND)
 		return finding;
 	if (!known->shop)
-		return found(MOVE_NO_SHOP, "the shop's configuration has not come yet");
+		return found(DECIDED_NO_SHOP, "the shop's configuration has not come yet");
 	finding = found_now(state, known->shop, mode, due, now_us);
-	if (finding.move == MOVE_SKIP || finding.move == MOVE_LEAVE)
+	if (finding.decision == DECIDED_SKIP || finding.decision == DECIDED_LEAVE)
 		return finding;
 	if (now_us - due->decided_us > LATE_US)
 		return found_skip("late", "more than a day after it was decided");
-	if (finding.move != MOVE_SEND)
+	if (finding.decision != DECIDED_SEND)
 		return finding;
 	finding = found_hour(state, known->shop, due, known->to_owner, now_us);
-	return finding.move == MOVE_SEND ? found_pace(state, known->shop, now_us) : finding;
+	return finding.decision == DECIDED_SEND ? found_pace(state, known->shop, now_us) : finding;
 }
 
 struct finding may_send(const struct state *state, const char *shop_name, const ReminderDue *due, int64_t now_us)
@@ -253,7 +257,8 @@ bool may_still_send(const struct state *state, const char *shop_name, const Remi
 	bool ours = sends_claimed_alone(state, shop_name, &due->cart, (int)due->step, attempt);
 	if (!ours || !shop || now_us - due->decided_us > LATE_US)
 		return false;
-	if (found_now(state, shop, mode, due, now_us).move != MOVE_SEND || absence_holds_until_us(state) > now_us)
+	if (found_now(state, shop, mode, due, now_us).decision != DECIDED_SEND ||
+		downtime_holds_until_us(state) > now_us)
 		return false;
 	uint32_t version;
 	const struct rules *rules = rules_in_use(state, shop_name, &version);

@@ -13,20 +13,20 @@
 /* A mail that is later than this after its decision would be out of place. */
 #define LATE_US US_PER_DAY
 
-enum move {
-	MOVE_SEND,
-	MOVE_SPENT,   /* this step has its outcome: nothing to do */
-	MOVE_CLAIMED, /* somebody has claimed it and not said what became of it */
-	MOVE_SKIP,    /* never: the reason says why; spends the step */
-	MOVE_LEAVE,   /* the cart is being decided anew: nothing to do, nothing spent */
-	MOVE_DEFER,   /* to `until_us`, to be decided anew then */
-	MOVE_WAIT,    /* to `until_us`, in the queue: too many went in this minute */
-	MOVE_PAUSED,  /* the shop is paused */
-	MOVE_NO_SHOP  /* the shop's document has not come yet */
+enum send_decision {
+	DECIDED_SEND,
+	DECIDED_SPENT,   /* this step has its outcome: nothing to do */
+	DECIDED_CLAIMED, /* somebody has claimed it and not said what became of it */
+	DECIDED_SKIP,    /* never: the reason says why; spends the step */
+	DECIDED_LEAVE,   /* the cart is being decided anew: nothing to do, nothing spent */
+	DECIDED_DEFER,   /* to `until_us`, to be decided anew then */
+	DECIDED_WAIT,    /* to `until_us`, in the queue: too many went in this minute */
+	DECIDED_PAUSED,  /* the shop is paused */
+	DECIDED_NO_SHOP  /* the shop's document has not come yet */
 };
 
 struct finding {
-	enum move move;
+	enum send_decision decision;
 	const char *word;   /* of SKIP: the stable first word of its reason */
 	const char *reason; /* in words, of all but SEND and SPENT */
 	int64_t until_us;   /* of DEFER and WAIT */

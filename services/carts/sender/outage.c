@@ -4,7 +4,7 @@
  * Owns:      the alarm mail-server; the tables outage (kind -> raised) and away (gateway -> struct away_row) of the service's state.
  * Promises:  one alarm of an outage, whichever sender notices it first, and one word that it is over. Mails wait meanwhile: nothing is
  *            said about any of them.
- * Read next: services/kit/effect/circuit.h (who probes), services/platform/gateway/absence.h (who says that a gateway was away), sender.c
+ * Read next: services/kit/effect/circuit.h (who probes), services/platform/gateway/downtime.h (who says that a gateway was away), sender.c
  */
 #include "services/carts/sender/outage.h"
 #include "bus/base/text.h"
@@ -25,7 +25,7 @@ static bool is_raised(const struct state *state)
 	return STATE_NUMBER(state, outage, SHOP_OF_ALL, KIND) != 0;
 }
 
-static void say(struct turn *turn, Alarm *alarm)
+static void publish_alarm(struct turn *turn, Alarm *alarm)
 {
 	TEXT_COPY(alarm->kind, KIND);
 	alarm->at_us = turn_now_us(turn);
@@ -42,7 +42,7 @@ void say_server_away(const struct state *state, struct turn *turn, const char *w
 	TEXT_COPY(alarm.remedy,
 		"is it running, and are [mail] smtp-host, smtp-port, smtp-user and the secret smtp.password right? "
 		"Reminders wait for it and go as soon as it lets us in; a new password counts at once");
-	say(turn, &alarm);
+	publish_alarm(turn, &alarm);
 }
 
 void say_server_back(const struct state *state, struct turn *turn)
@@ -52,7 +52,7 @@ void say_server_back(const struct state *state, struct turn *turn)
 	if (!is_raised(state))
 		return;
 	TEXT_COPY(alarm.text, "the mail server answers again");
-	say(turn, &alarm);
+	publish_alarm(turn, &alarm);
 }
 
 /* ---- gateways that were away ---- */
@@ -62,7 +62,7 @@ struct away_row {
 };
 STATE_STRUCTS(away, "away", struct away_row);
 
-void absence_remember(struct state *state, const struct message_meta *said, const GatewayAway *away)
+void downtime_remember(struct state *state, const struct message_meta *said, const GatewayAway *away)
 {
 	struct away_row row;
 
@@ -82,7 +82,7 @@ static bool later_one(const char *shop, const char *key, const struct away_row *
 	return true;
 }
 
-int64_t absence_holds_until_us(const struct state *state)
+int64_t downtime_holds_until_us(const struct state *state)
 {
 	int64_t latest_us = 0;
 

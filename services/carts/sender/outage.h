@@ -15,7 +15,7 @@ void say_server_back(const struct state *state, struct turn *turn);
 
 /* ---- after nobody could reach a gateway, mails wait for what the platforms may send again ---- */
 
-void absence_remember(struct state *state, const struct message_meta *said, const GatewayAway *away);
-int64_t absence_holds_until_us(const struct state *state); /* of all gateways the latest; 0: none was ever away */
+void downtime_remember(struct state *state, const struct message_meta *said, const GatewayAway *away);
+int64_t downtime_holds_until_us(const struct state *state); /* of all gateways the latest; 0: none was ever away */
 
 #endif

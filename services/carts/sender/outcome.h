@@ -7,7 +7,7 @@
 #include "bus/actor/service.h"
 #include "bus/actor/turn.h"
 #include "proto/cart_topics.h"
-#include "services/carts/sender/letter.h"
+#include "services/carts/sender/reminder_mail.h"
 #include "services/kit/effect/claim.h"
 
 struct outcome {

@@ -12,7 +12,7 @@
  * Fails by:  later, with backoff, on what may pass (a 4xx, a connection that ended); with all others, while there is no connection at
  *            all; a claim whose owner fell silent becomes ambiguous.
  * Read next: services/kit/effect/claim.h (the machine it runs on), may_send.c (whether), asking.c (what the storefront knows),
- *            polishing.c (its first line), letter.c (what), outcome.c (how it is said)
+ *            polishing.c (its first line), reminder_mail.c (what), outcome.c (how it is said)
  */
 #include "services/carts/sender/sender.h"
 #include "bus/base/clock.h"
@@ -21,10 +21,10 @@
 #include "services/carts/policy/sends.h"
 #include "services/carts/policy/stops.h"
 #include "services/carts/sender/asking.h"
-#include "services/carts/sender/letter.h"
 #include "services/carts/sender/may_send.h"
 #include "services/carts/sender/outage.h"
 #include "services/carts/sender/outcome.h"
+#include "services/carts/sender/reminder_mail.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/mail/pace.h"
 #include <stdio.h>
@@ -41,7 +41,7 @@ static const int64_t backoff_us[] = { US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_
 
 static enum verdict wait_for(const struct state *state, struct turn *turn, int64_t wall_us, const char *reason)
 {
-	return turn_wait(turn, letter_boot_us(state, wall_us), reason);
+	return turn_wait(turn, reminder_mail_boot_us(state, wall_us), reason);
 }
 
 static enum verdict skip(struct turn *turn, const ReminderDue *due, const struct finding *finding)
@@ -59,9 +59,9 @@ static const struct claims reminder_claims;
 static enum verdict mail(const struct state *state, const ReminderDue *due, struct finding *finding,
 	const struct consulted *consulted, struct turn *turn)
 {
-	struct letter *letter;
+	struct reminder_mail *reminder_mail;
 	char why[160], reason[210];
-	int r = letter_new(state, finding, due, consulted, turn_now_us(turn), &letter, why);
+	int r = reminder_mail_new(state, finding, due, consulted, turn_now_us(turn), &reminder_mail, why);
 	if (r < 0) {
 		finding->word = "unmailable";
 		snprintf(reason, sizeof(reason), "%s; this reminder stays skipped, also when that is mended", why);
@@ -69,7 +69,7 @@ static enum verdict mail(const struct state *state, const ReminderDue *due, stru
 		polishing_say(turn, &consulted->polished);
 		return skip(turn, due, finding);
 	}
-	return turn_effect(turn, &mail_effect, (void **)&letter);
+	return turn_effect(turn, &mail_effect, (void **)&reminder_mail);
 }
 
 static enum verdict send(const struct state *state, const ReminderDue *due, struct finding *finding,
@@ -85,26 +85,26 @@ static enum verdict send(const struct state *state, const ReminderDue *due, stru
 static enum verdict settle(
 	const struct state *state, const ReminderDue *due, const struct finding *finding, struct turn *turn)
 {
-	switch (finding->move) {
-	case MOVE_SPENT:
-	case MOVE_SEND:
+	switch (finding->decision) {
+	case DECIDED_SPENT:
+	case DECIDED_SEND:
 		return TURN_DONE;
-	case MOVE_CLAIMED:
+	case DECIDED_CLAIMED:
 		return claims_meet(&reminder_claims, state, due, turn);
-	case MOVE_SKIP:
+	case DECIDED_SKIP:
 		return skip(turn, due, finding);
-	case MOVE_LEAVE:
+	case DECIDED_LEAVE:
 		say_left(turn, due, finding->reason);
 		return TURN_DONE;
-	case MOVE_DEFER:
+	case DECIDED_DEFER:
 		say_deferred(turn, due, finding->until_us, finding->reason);
 		return TURN_DONE;
-	case MOVE_PAUSED:
+	case DECIDED_PAUSED:
 		return wait_for(state, turn, PAUSED_US, finding->reason);
-	case MOVE_WAIT:
+	case DECIDED_WAIT:
 		return wait_for(state, turn, finding->until_us - turn_now_us(turn), finding->reason);
-	case MOVE_NO_SHOP:
-		return turn_failed(turn, letter_boot_us(state, NO_SHOP_US), finding->reason);
+	case DECIDED_NO_SHOP:
+		return turn_failed(turn, reminder_mail_boot_us(state, NO_SHOP_US), finding->reason);
 	}
 	return TURN_DONE;
 }
@@ -134,7 +134,7 @@ static enum verdict stop_bought(
 	asking_say_order(turn, &asked->order);
 	storefront_alarm_say(state, turn, STOREFRONT_END_ANSWERED, "");
 	return skip(turn, due,
-		&(struct finding){ .move = MOVE_SKIP,
+		&(struct finding){ .decision = DECIDED_SKIP,
 			.word = "stopped",
 			.reason = reason,
 			.send = sends_of(state, turn_message(turn)->shop, &due->cart, (int)due->step) });
@@ -150,7 +150,7 @@ static enum verdict ask_decide(const struct state *state, const void *message, c
 	(void)claimed;
 	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
 	asking_hear(finding.shop, &due->cart, asking->round, result, &asked);
-	if (finding.move != MOVE_SEND)
+	if (finding.decision != DECIDED_SEND)
 		return settle(state, due, &finding, turn);
 	if (!asked.nobody && asked.word == STOREFRONT_ORDER)
 		return stop_bought(state, due, &asked, turn);
@@ -182,7 +182,7 @@ static enum verdict polish_decide(const struct state *state, const void *message
 	(void)claimed;
 	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
 	polishing_hear(state, &finding, due, result, turn_now_us(turn), &consulted.polished);
-	if (finding.move == MOVE_SEND)
+	if (finding.decision == DECIDED_SEND)
 		return mail(state, due, &finding, &consulted, turn);
 	polishing_say(turn, &consulted.polished);
 	return settle(state, due, &finding, turn);
@@ -205,7 +205,7 @@ static enum verdict hear_due(const struct state *state, const ReminderDue *due, 
 	if (due->step < 1 || due->step > 2 || !due->cart.ids.cart_id[0])
 		return turn_dead_letter(turn, "a reminder needs a cart id and step 1 or 2");
 	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
-	if (finding.move == MOVE_SEND)
+	if (finding.decision == DECIDED_SEND)
 		return ask(state, due, &finding, 0, turn);
 	return settle(state, due, &finding, turn);
 }
@@ -238,7 +238,7 @@ static enum verdict meet_reminder(const struct state *state, const void *message
 
 static const struct claim_try *attempt_of_reminder(const void *request)
 {
-	return &((const struct letter *)request)->attempt;
+	return &((const struct reminder_mail *)request)->attempt;
 }
 
 /* Only what was claimed for this very message: its row is this cart's own. */
@@ -251,8 +251,8 @@ static bool is_reminder_unused(const struct state *state, const struct claim_row
 static void say_reminder_claim(const void *message, const void *request, struct turn *turn)
 {
 	const ReminderDue *due = message;
-	const struct letter *letter = request;
-	const struct claim_try *claimed = &letter->attempt;
+	const struct reminder_mail *reminder_mail = request;
+	const struct claim_try *claimed = &reminder_mail->attempt;
 	char idem[CLAIM_KEY_MAX + 12];
 	SendClaim claim = { .step = due->step,
 		.attempt = claimed->attempt,
@@ -262,15 +262,16 @@ static void say_reminder_claim(const void *message, const void *request, struct 
 	TEXT_COPY(claim.address_hash, due->cart.ids.email_hash);
 	TEXT_COPY(claim.owner, turn_run(turn));
 	snprintf(idem, sizeof(idem), "%s/%u", claimed->key, (unsigned)claim.attempt);
-	letter_claimed(letter);
+	reminder_mail_claimed(reminder_mail);
 	SAY(turn, send_claim, &claim, .shop = claimed->shop, .key = claimed->key, .idem = idem,
 		.version = claim.attempt);
 }
 
 static bool stops_reminder(const struct state *state, const void *message, const void *request, int64_t now_us)
 {
-	const struct letter *letter = request;
-	return !may_still_send(state, letter->attempt.shop, message, letter->attempt.attempt, letter->to_owner, now_us);
+	const struct reminder_mail *reminder_mail = request;
+	return !may_still_send(state, reminder_mail->attempt.shop, message, reminder_mail->attempt.attempt,
+		reminder_mail->to_owner, now_us);
 }
 
 /* Nothing was tried that this mail could be blamed for: it waits with the others, and nothing is said about it. */
@@ -294,16 +295,16 @@ static void say_no_mailbox(struct turn *turn, const ReminderDue *due, const char
 }
 
 /* What came to light on the way to this end: about the server, the mailbox, the model and the storefront. */
-static void say_findings(const struct state *state, const ReminderDue *due, const struct letter *letter,
+static void say_findings(const struct state *state, const ReminderDue *due, const struct reminder_mail *reminder_mail,
 	const struct mail_result *result, struct turn *turn)
 {
 	if (result && result->end != MAIL_NOT_SENT)
 		say_server_back(state, turn);
-	if (result && result->no_mailbox && !letter->to_owner)
+	if (result && result->no_mailbox && !reminder_mail->to_owner)
 		say_no_mailbox(turn, due, result->words);
-	polishing_say(turn, &letter->polished);
-	if (letter->was_asked)
-		storefront_alarm_say(state, turn, letter->storefront_end, letter->note + 2);
+	polishing_say(turn, &reminder_mail->polished);
+	if (reminder_mail->was_asked)
+		storefront_alarm_say(state, turn, reminder_mail->storefront_end, reminder_mail->note + 2);
 }
 
 /* The stable first word of a reason. */
@@ -326,19 +327,19 @@ static const char *reason_word(const struct claim_outcome *end)
 static void say_reminder_outcome(
 	const struct state *state, const void *message, const struct claim_outcome *end, struct turn *turn)
 {
-	const struct letter *letter = end->request;
+	const struct reminder_mail *reminder_mail = end->request;
 	const struct mail_result *result = end->result;
 	struct outcome outcome = { .due = message, .attempt = end->attempt };
 	char reason[300];
 
 	snprintf(reason, sizeof(reason), "%s %s", reason_word(end), end->words);
 	outcome.reason = end->state == CLAIM_IS_DONE ? NULL : reason;
-	if (letter) {
-		outcome.to_owner = letter->to_owner;
-		outcome.message_id = letter->mail.message_id;
+	if (reminder_mail) {
+		outcome.to_owner = reminder_mail->to_owner;
+		outcome.message_id = reminder_mail->mail.message_id;
 		outcome.transport = result ? result->transport : NULL;
-		outcome.note = letter->note;
-		say_findings(state, message, letter, result, turn);
+		outcome.note = reminder_mail->note;
+		say_findings(state, message, reminder_mail, result, turn);
 	}
 	say_outcome(turn, end->state, &outcome);
 }
@@ -357,7 +358,7 @@ static enum verdict after_release(
 {
 	const ReminderDue *due = message;
 	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
-	if (finding.move == MOVE_SEND)
+	if (finding.decision == DECIDED_SEND)
 		return wait_for(state, turn, claims_backoff_us(&reminder_claims, outcome->attempt),
 			"the mail could not be delivered yet");
 	return settle(state, due, &finding, turn);
@@ -379,13 +380,13 @@ static const struct claims reminder_claims = { .table = CLAIMS_TABLE(sends),
 	.is_unused = is_reminder_unused,
 	.away = wait_for_server,
 	.after_failure = after_release,
-	.boot_us = letter_boot_us };
+	.boot_us = reminder_mail_boot_us };
 
 CLAIMS_FUNCTIONS(mail, reminder_claims)
 
 static void mail_request_free(void *request)
 {
-	letter_free(request);
+	reminder_mail_free(request);
 }
 
 static const struct effect_kind mail_effect = {
@@ -420,7 +421,7 @@ const struct service sender = {
 	.layout = 4,
 	.hears = HEARING(HEARS(reminder_due, hear_due)),
 	.remembers = REMEMBERING(SENDS_REMEMBERED_BY(remember_claim, remember_released), STOPS_REMEMBERED,
-		REMEMBERS(cart_state, merges_remember), REMEMBERS(gateway_away, absence_remember),
+		REMEMBERS(cart_state, merges_remember), REMEMBERS(gateway_away, downtime_remember),
 		REMEMBERS(document, docs_remember), REMEMBERS(alarm, remember_alarm),
 		REMEMBERS(model_used, spend_remember_model), REMEMBERS(send_unused, unused_remember)),
 	.says = SAYING(SAYS(send_claim), SAYS(send_unused), SAYS(reminder_sent), SAYS(reminder_released),

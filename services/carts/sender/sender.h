@@ -19,7 +19,7 @@ struct sender {
 	struct model_use polish;
 	double clock_rate;
 	struct list *under_way,
-		letters; /* mails that this sender has written and not given up; the first points to the second (letter.c) */
+		reminder_mails; /* mails that this sender has written and not given up; the first points to the second (reminder_mail.c) */
 };
 SERVICE_CONTEXT(sender, struct sender);
 

@@ -9,7 +9,7 @@
  * Promises:  a month or week is summarised once, and one that was missed is made up for; the file is durable before the mails are
  *            due; the mails say what the file says; a model's words never hold any of it up for longer than their deadline.
  * Fails by:  trying again, and the dead letters, when the folder cannot be written.
- * Read next: letters.c (the mails), services/carts/report/narrate.h (the paragraph), services/carts/report/figures.h, services/carts/report/ledger.h
+ * Read next: summary_mails.c (the mails), services/carts/report/narrate.h (the paragraph), services/carts/report/report.h, services/carts/report/report_fold.h
  */
 #include "services/carts/summarizer/summarizer.h"
 #include "bus/actor/turn.h"
@@ -17,10 +17,10 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
-#include "services/carts/report/figures.h"
-#include "services/carts/report/ledger.h"
 #include "services/carts/report/narrate.h"
-#include "services/carts/summarizer/letters.h"
+#include "services/carts/report/report.h"
+#include "services/carts/report/report_fold.h"
+#include "services/carts/summarizer/summary_mails.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/effect/file_driver.h"
 #include "services/kit/model/spend.h"
@@ -160,7 +160,7 @@ static enum verdict write_report(const struct summarizer *context, struct report
 
 /* ---- its paragraph ---- */
 
-static enum verdict tell(const struct state *state, struct report *report, bool more, struct turn *turn)
+static enum verdict narrate_report(const struct state *state, struct report *report, bool more, struct turn *turn)
 {
 	const struct summarizer *context = summarizer_context(state);
 	struct narrating *narrating = narrating_new(&context->model, state, report, more, turn);
@@ -219,7 +219,7 @@ static enum verdict summarise(const struct state *state, enum period_kind kind, 
 	struct report *report = memory_new(sizeof(*report));
 	enum verdict verdict;
 	if (report_make(state, shop, &period, report))
-		verdict = tell(state, report, more, turn);
+		verdict = narrate_report(state, report, more, turn);
 	else
 		verdict = turn_failed(turn, RETRY_US, "the period is not one of this shop's calendar");
 	free(report);
@@ -266,7 +266,7 @@ static enum verdict write_decide(const struct state *state, const void *message,
 	*done = summary->done;
 	done->at_us = turn_now_us(turn);
 	SAY(turn, summary_done, done, .shop = said->shop, .key = done->month);
-	say_audit(turn, done, &summary->narrated, letters_say_due(shop, done->month, turn));
+	say_audit(turn, done, &summary->narrated, summary_mails_say_due(shop, done->month, turn));
 	free(done);
 	return summary->more ? turn_wait(turn, 0, "the next one that was missed") : TURN_DONE;
 }
@@ -279,20 +279,21 @@ static void remember_done(struct state *state, const struct message_meta *said, 
 {
 	STATE_PUT_NUMBER(state, summarised, said->shop, done->month, said->seq);
 	STATE_PUT(state, summaries, said->shop, done->month, done);
-	ledger_forget(state, said->shop, done->at_us - KEPT_US);
+	report_fold_forget(state, said->shop, done->at_us - KEPT_US);
 }
 
 const struct service summarizer = {
 	.name = "summarizer",
-	.unhurried = true,
+	.batch_projections = true,
 	.layout = 3,
 	.exclusive = true,
 	.hears = HEARING(HEARS(tick_monthly, hear_monthly), HEARS(tick_weekly, hear_weekly),
-		HEARS(summary_due, letters_hear_due)),
-	.remembers = REMEMBERING(REMEMBERS(document, docs_remember), LEDGER_REMEMBERED, LEDGER_REMEMBERED_OF_PEOPLE,
-		REMEMBERS(summary_done, remember_done), LETTERS_REMEMBERED, REMEMBERS(send_claim, spend_remember_claim),
-		REMEMBERS(reminder_released, spend_remember_released), REMEMBERS(model_used, spend_remember_model)),
+		HEARS(summary_due, summary_mails_hear_due)),
+	.remembers = REMEMBERING(REMEMBERS(document, docs_remember), REPORT_FOLD_REMEMBERED,
+		REPORT_FOLD_REMEMBERED_OF_PEOPLE, REMEMBERS(summary_done, remember_done), SUMMARY_MAILS_REMEMBERED,
+		REMEMBERS(send_claim, spend_remember_claim), REMEMBERS(reminder_released, spend_remember_released),
+		REMEMBERS(model_used, spend_remember_model)),
 	.says = SAYING(SAYS(summary_done), SAYS(summary_due), SAYS(summary_claim), SAYS(summary_mailed),
 		SAYS(model_used), SAYS(alarm), SAYS(audit)),
-	.effects = RUNNING(&narrate_effect, &write_effect, &letters_effect),
+	.effects = RUNNING(&narrate_effect, &write_effect, &summary_mails_effect),
 };

@@ -9,7 +9,7 @@
  * Promises:  same facts, same clock, same rules: same move, audited with its grounds. A wake-up that belongs to an older revision of
  *            the cart is settled silently. An open cart always has a next look, or the reason why it has none.
  * Fails by:  nothing: where the shop's documents have not arrived it says so and looks again.
- * Read next: carts/policy/move.c (the decision), grounds.c (the decision in words), carts/policy/stops.h, carts/policy/sends.h
+ * Read next: carts/policy/decision.c (the decision), explanation.c (the decision in words), carts/policy/stops.h, carts/policy/sends.h
  */
 #include "services/carts/waiter/waiter.h"
 #include "bus/actor/service.h"
@@ -19,7 +19,7 @@
 #include "services/carts/policy/cart_rows.h"
 #include "services/carts/policy/plan.h"
 #include "services/carts/policy/rules_document.h"
-#include "services/carts/waiter/grounds.h"
+#include "services/carts/waiter/explanation.h"
 #include "services/kit/documents/docs.h"
 #include <assert.h>
 #include <pb_encode.h>
@@ -166,166 +166,168 @@ static bool newest_other(const struct state *state, const char *shop, const Cart
  * Promises:  reads, and decides nothing; the same for a decision and for a plan.
  */
 
-struct look {
+struct decision_inputs {
 	const char *shop_name;
 	CartState cart;
-	struct move_facts facts;
+	struct decision_facts facts;
 	struct choice choice;
 	char newer_cart[72];
 	uint32_t rules_version;
 };
 
-static void choose_waits(struct look *look, const struct rules *rules)
+static void choose_waits(struct decision_inputs *inputs, const struct rules *rules)
 {
-	const WaitOverride *own = &look->cart.wait_override;
+	const WaitOverride *own = &inputs->cart.wait_override;
 
-	look->choice.rules = rules_choose(rules, look->cart.total_minor, look->cart.currency);
-	look->choice.overridden = look->cart.has_wait_override && own->first_us > 0;
+	inputs->choice.rules = rules_choose(rules, inputs->cart.total_minor, inputs->cart.currency);
+	inputs->choice.overridden = inputs->cart.has_wait_override && own->first_us > 0;
 	const struct rules_waits waits = rules_waits_or_own(
-		look->choice.rules.waits, look->choice.overridden ? own->first_us : 0, own->second_us);
-	look->facts.first_us = waits.first_us;
-	look->facts.second_us = waits.second_us;
+		inputs->choice.rules.waits, inputs->choice.overridden ? own->first_us : 0, own->second_us);
+	inputs->facts.first_us = waits.first_us;
+	inputs->facts.second_us = waits.second_us;
 }
 
-static void gather_documents(const struct state *state, struct look *look)
+static void gather_documents(const struct state *state, struct decision_inputs *inputs)
 {
-	const struct shop *shop = docs_shop(state, look->shop_name);
-	const struct rules *rules = rules_in_use(state, look->shop_name, &look->rules_version);
+	const struct shop *shop = docs_shop(state, inputs->shop_name);
+	const struct rules *rules = rules_in_use(state, inputs->shop_name, &inputs->rules_version);
 
-	look->facts.documents = shop && rules;
-	if (!look->facts.documents)
+	inputs->facts.documents = shop && rules;
+	if (!inputs->facts.documents)
 		return;
-	choose_waits(look, rules);
-	look->facts.rules = rules;
-	look->facts.zone = shop->zone;
-	look->facts.window_us = rules_window_us(rules);
-	look->facts.window_written = rules->window_us > 0;
-	look->facts.capped_until_us = sends_capped_until_us(state, look->shop_name, look->cart.ids.email_hash, rules);
-	look->facts.chase = chase_decide(state, shop, &look->cart, look->facts.mode);
+	choose_waits(inputs, rules);
+	inputs->facts.rules = rules;
+	inputs->facts.zone = shop->zone;
+	inputs->facts.window_us = rules_window_us(rules);
+	inputs->facts.window_written = rules->window_us > 0;
+	inputs->facts.capped_until_us =
+		sends_capped_until_us(state, inputs->shop_name, inputs->cart.ids.email_hash, rules);
+	inputs->facts.eligibility = eligibility_decide(state, shop, &inputs->cart, inputs->facts.mode);
 }
 
 /* shop_name and cart are there; all else is read from the state. */
-static void look_gather(const struct state *state, struct look *look, const CartWake *wake, int64_t now_us)
+static void decision_inputs_gather(
+	const struct state *state, struct decision_inputs *inputs, const CartWake *wake, int64_t now_us)
 {
-	const CartState *cart = &look->cart;
+	const CartState *cart = &inputs->cart;
 
-	look->facts = (struct move_facts){ .now_us = now_us,
+	inputs->facts = (struct decision_facts){ .now_us = now_us,
 		.open = cart->status == CART_OPEN,
 		.has_address = *cart->ids.email && *cart->ids.email_hash,
 		.bad_address = cart->ids.email_unusable,
 		.abandoned_us = cart->abandoned_us,
-		.first = sends_of(state, look->shop_name, cart, 1),
-		.second = sends_of(state, look->shop_name, cart, 2),
-		.stopped = stops_for(state, look->shop_name, cart),
-		.mode = stops_mode(state, look->shop_name),
-		.last_mail_us = sends_last_to(state, look->shop_name, cart->ids.email_hash),
+		.first = sends_of(state, inputs->shop_name, cart, 1),
+		.second = sends_of(state, inputs->shop_name, cart, 2),
+		.stopped = stops_for(state, inputs->shop_name, cart),
+		.mode = stops_mode(state, inputs->shop_name),
+		.last_mail_us = sends_last_to(state, inputs->shop_name, cart->ids.email_hash),
 		.would_step = wake->would_step,
 		.would_us = wake->would_us };
-	if (look->facts.stopped.unpaid_us > cart->abandoned_us)
-		look->facts.abandoned_us = look->facts.stopped.unpaid_us;
-	if (newest_other(state, look->shop_name, cart, look->newer_cart))
-		look->facts.newer_cart = look->newer_cart;
-	gather_documents(state, look);
+	if (inputs->facts.stopped.unpaid_us > cart->abandoned_us)
+		inputs->facts.abandoned_us = inputs->facts.stopped.unpaid_us;
+	if (newest_other(state, inputs->shop_name, cart, inputs->newer_cart))
+		inputs->facts.newer_cart = inputs->newer_cart;
+	gather_documents(state, inputs);
 }
 
 bool waiter_plan(const struct state *state, const char *shop, const CartWake *wake, int64_t due_us, int64_t now_us,
 	struct plan *ret)
 {
-	struct look look = { .shop_name = shop };
+	struct decision_inputs inputs = { .shop_name = shop };
 
-	if (!STATE_GET(state, cart_rows, shop, wake->cart_id, &look.cart) || wake->revision != look.cart.revision)
+	if (!STATE_GET(state, cart_rows, shop, wake->cart_id, &inputs.cart) || wake->revision != inputs.cart.revision)
 		return false;
-	look_gather(state, &look, wake, now_us);
-	*ret = plan_next(&look.facts, due_us);
+	decision_inputs_gather(state, &inputs, wake, now_us);
+	*ret = plan_next(&inputs.facts, due_us);
 	if (ret->step)
-		plan_refuse(ret, mail_return_trouble(docs_shop(state, shop), &look.cart));
+		plan_refuse(ret, mail_return_trouble(docs_shop(state, shop), &inputs.cart));
 	return true;
 }
 
 /* ---- the four moves ---- */
 
-static void say_reminder(struct turn *turn, const struct look *look, const struct move *move)
+static void say_reminder(struct turn *turn, const struct decision_inputs *inputs, const struct decision *decision)
 {
 	ReminderDue due = { .has_cart = true,
-		.cart = look->cart,
-		.step = move->kind == MOVE_FIRST_REMINDER ? 1 : 2,
-		.decided_us = look->facts.now_us,
+		.cart = inputs->cart,
+		.step = decision->kind == DECISION_FIRST_REMINDER ? 1 : 2,
+		.decided_us = inputs->facts.now_us,
 		.decided_on = turn_seen(turn),
-		.rules_version = look->rules_version,
-		.due_us = move->due_us };
+		.rules_version = inputs->rules_version,
+		.due_us = decision->due_us };
 
-	SAY(turn, reminder_due, &due, .shop = look->shop_name, .key = look->cart.ids.email_hash);
+	SAY(turn, reminder_due, &due, .shop = inputs->shop_name, .key = inputs->cart.ids.email_hash);
 }
 
 /* What would have gone in a shop that is only observed is known by the timer alone: nothing is sent, so no outcome tells it. */
-static void note_would(CartWake *next, const struct look *look, const struct move *move)
+static void note_would(CartWake *next, const struct decision_inputs *inputs, const struct decision *decision)
 {
-	next->would_step = look->facts.would_step;
-	next->would_us = look->facts.would_us;
-	if (move->say || (move->kind != MOVE_FIRST_REMINDER && move->kind != MOVE_SECOND_REMINDER))
+	next->would_step = inputs->facts.would_step;
+	next->would_us = inputs->facts.would_us;
+	if (decision->say || (decision->kind != DECISION_FIRST_REMINDER && decision->kind != DECISION_SECOND_REMINDER))
 		return;
-	next->would_step = move->kind == MOVE_FIRST_REMINDER ? 1 : 2;
-	next->would_us = look->facts.now_us;
+	next->would_step = decision->kind == DECISION_FIRST_REMINDER ? 1 : 2;
+	next->would_us = inputs->facts.now_us;
 }
 
-static void say_next_look(struct turn *turn, const struct look *look, const struct move *move)
+static void say_next_look(struct turn *turn, const struct decision_inputs *inputs, const struct decision *decision)
 {
-	CartWake next = { .revision = look->cart.revision, .due_us = move->next_us };
-	TimerSet set = { .version = look->cart.revision, .due_us = move->next_us };
+	CartWake next = { .revision = inputs->cart.revision, .due_us = decision->next_us };
+	TimerSet set = { .version = inputs->cart.revision, .due_us = decision->next_us };
 	pb_ostream_t stream = pb_ostream_from_buffer(set.payload.bytes, sizeof(set.payload.bytes));
 
-	note_would(&next, look, move);
-	TEXT_COPY(next.cart_id, look->cart.ids.cart_id);
-	snprintf(set.name, sizeof(set.name), "cart/%s", look->cart.ids.cart_id);
+	note_would(&next, inputs, decision);
+	TEXT_COPY(next.cart_id, inputs->cart.ids.cart_id);
+	snprintf(set.name, sizeof(set.name), "cart/%s", inputs->cart.ids.cart_id);
 	TEXT_COPY(set.topic, topic_cart_wake.name);
-	TEXT_COPY(set.key, look->cart.ids.cart_id);
+	TEXT_COPY(set.key, inputs->cart.ids.cart_id);
 	if (!pb_encode(&stream, &CartWake_msg, &next))
 		assert(!"a wake-up always fits into a timer");
 	set.payload.size = (pb_size_t)stream.bytes_written;
-	SAY(turn, timer_set, &set, .shop = look->shop_name, .key = set.name, .version = set.version);
+	SAY(turn, timer_set, &set, .shop = inputs->shop_name, .key = set.name, .version = set.version);
 }
 
-static void say_closed(struct turn *turn, const struct look *look, ClosedReason reason)
+static void say_closed(struct turn *turn, const struct decision_inputs *inputs, ClosedReason reason)
 {
-	CartClosed closed = { .revision = look->cart.revision, .reason = reason };
+	CartClosed closed = { .revision = inputs->cart.revision, .reason = reason };
 
-	TEXT_COPY(closed.cart_id, look->cart.ids.cart_id);
-	SAY(turn, cart_closed, &closed, .shop = look->shop_name, .key = look->cart.ids.cart_id);
+	TEXT_COPY(closed.cart_id, inputs->cart.ids.cart_id);
+	SAY(turn, cart_closed, &closed, .shop = inputs->shop_name, .key = inputs->cart.ids.cart_id);
 }
 
-static void say_decision(struct turn *turn, const struct look *look, const struct move *move)
+static void say_decision(struct turn *turn, const struct decision_inputs *inputs, const struct decision *decision)
 {
-	Audit audit = { .at_us = look->facts.now_us,
+	Audit audit = { .at_us = inputs->facts.now_us,
 		.decided_on = turn_seen(turn),
-		.rules_version = look->rules_version,
-		.next_us = move->next_us };
+		.rules_version = inputs->rules_version,
+		.next_us = decision->next_us };
 
-	TEXT_COPY(audit.action, grounds_action(move));
+	TEXT_COPY(audit.action, explanation_action(decision));
 	TEXT_COPY(audit.who, "system");
-	TEXT_COPY(audit.cart_id, look->cart.ids.cart_id);
-	TEXT_COPY(audit.address_hash, look->cart.ids.email_hash);
-	grounds_line(&look->facts, move, &look->choice, &look->cart, audit.grounds);
-	SAY(turn, audit, &audit, .shop = look->shop_name, .key = look->cart.ids.cart_id);
+	TEXT_COPY(audit.cart_id, inputs->cart.ids.cart_id);
+	TEXT_COPY(audit.address_hash, inputs->cart.ids.email_hash);
+	explanation_line(&inputs->facts, decision, &inputs->choice, &inputs->cart, audit.grounds);
+	SAY(turn, audit, &audit, .shop = inputs->shop_name, .key = inputs->cart.ids.cart_id);
 }
 
 static enum verdict hear_wake(const struct state *state, const CartWake *wake, struct turn *turn)
 {
-	struct look look = { .shop_name = turn_message(turn)->shop };
-	struct move move;
+	struct decision_inputs inputs = { .shop_name = turn_message(turn)->shop };
+	struct decision decision;
 
-	if (!STATE_GET(state, cart_rows, look.shop_name, wake->cart_id, &look.cart))
+	if (!STATE_GET(state, cart_rows, inputs.shop_name, wake->cart_id, &inputs.cart))
 		return TURN_DONE; /* erased since */
-	if (wake->revision != look.cart.revision)
+	if (wake->revision != inputs.cart.revision)
 		return TURN_DONE; /* the cart changed: a newer timer stands for it */
-	look_gather(state, &look, wake, turn_now_us(turn));
-	move = move_decide(&look.facts);
-	if (move.say)
-		say_reminder(turn, &look, &move);
-	if (move.closes != CLOSED_NOT)
-		say_closed(turn, &look, move.closes);
-	if (move.next_us > 0)
-		say_next_look(turn, &look, &move);
-	say_decision(turn, &look, &move);
+	decision_inputs_gather(state, &inputs, wake, turn_now_us(turn));
+	decision = decision_make(&inputs.facts);
+	if (decision.say)
+		say_reminder(turn, &inputs, &decision);
+	if (decision.closes != CLOSED_NOT)
+		say_closed(turn, &inputs, decision.closes);
+	if (decision.next_us > 0)
+		say_next_look(turn, &inputs, &decision);
+	say_decision(turn, &inputs, &decision);
 	return TURN_DONE;
 }
 

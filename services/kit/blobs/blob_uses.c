@@ -234,7 +234,7 @@ int64_t blob_uses_look(struct blob_uses *uses, int *ret)
 	return STEP_EVERY_US;
 }
 
-void blob_uses_tell(const struct blob_uses *uses, struct counts_told *told)
+void blob_uses_tell(const struct blob_uses *uses, struct metrics_sink *told)
 {
 	struct blob_counts sum = { 0 };
 	uint64_t oldest_us = 0, now_us = real_now_us();
@@ -248,9 +248,9 @@ void blob_uses_tell(const struct blob_uses *uses, struct counts_told *told)
 		sum.bytes += counts.bytes;
 		oldest_us = us > 0 && (oldest_us == 0 || us < oldest_us) ? us : oldest_us;
 	}
-	counts_tell(told, "blobs", sum.files);
-	counts_tell(told, "blob_bytes", sum.bytes);
-	counts_tell(told, "blob_age_s", oldest_us > 0 && now_us > oldest_us ? (now_us - oldest_us) / US_PER_S : 0);
-	counts_tell(told, "blobs_refused", uses->refused);
-	counts_tell(told, "blobs_aged", uses->aged);
+	metrics_add(told, "blobs", sum.files);
+	metrics_add(told, "blob_bytes", sum.bytes);
+	metrics_add(told, "blob_age_s", oldest_us > 0 && now_us > oldest_us ? (now_us - oldest_us) / US_PER_S : 0);
+	metrics_add(told, "blobs_refused", uses->refused);
+	metrics_add(told, "blobs_aged", uses->aged);
 }

@@ -51,6 +51,6 @@ void blob_uses_refuse(struct blob_uses *uses); /* counts it */
 /* Ages a part of each store when it is time to. Returns after how many boot microseconds to be called again, -1: when a store is there; *ret: 0, or what failed. */
 int64_t blob_uses_look(struct blob_uses *uses, int *ret);
 /* blobs, blob_bytes, blob_age_s (of the oldest), blobs_refused, blobs_aged: of all stores together. */
-void blob_uses_tell(const struct blob_uses *uses, struct counts_told *told);
+void blob_uses_tell(const struct blob_uses *uses, struct metrics_sink *told);
 
 #endif

@@ -11,7 +11,7 @@
  * attempt of what the driver works at.
  *
  * Ownership: strings and requests are borrowed for the call. Nothing here fails: each call ends in a verdict.
- * Read next: claim.h (states and events), services/carts/summarizer/letters.c (the smallest table)
+ * Read next: claim.h (states and events), services/carts/summarizer/summary_mails.c (the smallest table)
  */
 #ifndef KIT_EFFECT_CLAIMS_H
 #define KIT_EFFECT_CLAIMS_H

@@ -20,14 +20,14 @@
 /* --- the counters: told to the broker for the monitor, and logged --- */
 
 enum { OF_THE_SERVER = 2 }; /* which http.c tells beside these */
-static_assert(sizeof(struct counters) / sizeof(uint64_t) + OF_THE_SERVER <= COUNTS_BESIDE,
+static_assert(sizeof(struct counters) / sizeof(uint64_t) + OF_THE_SERVER <= METRICS_BESIDE,
 	"the heartbeat has room for no more");
 
-void counters_tell(struct counts_told *told, void *counters)
+void counters_tell(struct metrics_sink *told, void *counters)
 {
 	const struct counters *from = counters;
 
-#define TELL_COUNTER(name) counts_tell(told, #name, from->name);
+#define TELL_COUNTER(name) metrics_add(told, #name, from->name);
 	GATEWAY_COUNTERS(TELL_COUNTER)
 #undef TELL_COUNTER
 }
@@ -57,7 +57,7 @@ void submission_clear(struct submission *submission)
 	submission->kept = NULL;
 }
 
-int submission_say(struct submission *submission, const struct topic *topic, const struct publish_options *how,
+int submission_publish(struct submission *submission, const struct topic *topic, const struct publish_options *how,
 	const char *trace, const void *message)
 {
 	size_t count = (size_t)submission->message_count;

@@ -49,7 +49,7 @@ struct counters {
 #undef COUNTER_FIELD
 };
 
-void counters_tell(struct counts_told *told, void *counters);                /* a counts_fn */
+void counters_tell(struct metrics_sink *told, void *counters);               /* a metrics_fn */
 void counters_log(const struct counters *counters, struct counters *logged); /* if there is news */
 
 /* ---- the submission ---- */
@@ -122,7 +122,7 @@ struct submission {
 void submission_clear(struct submission *submission);
 
 /* Adds a message, which is published when `read` has returned true. 0, or -EMSGSIZE and it is not added. `trace` NULL: a new trace. */
-int submission_say(struct submission *submission, const struct topic *topic, const struct publish_options *how,
+int submission_publish(struct submission *submission, const struct topic *topic, const struct publish_options *how,
 	const char *trace, const void *message);
 /* Zeroed memory for what `answer` needs to know, once for each submission; it is freed with it, and found as submission->kept. */
 void *submission_keep(struct submission *submission, size_t size);
@@ -145,7 +145,7 @@ void submission_warn(
  *   while ((got = body_look(submission, at, piece, sizeof(piece))) > 0) ...
  *   if (!body_keep(submission, idem, name))
  *           return false;
- *   submission_say(... .idem = idem ... name ...)
+ *   submission_publish(... .idem = idem ... name ...)
  *
  * A body that was not kept leaves nothing behind: when the client goes away, when `read` refuses it, when the gateway ends or is killed.
  * If `read` returns false after body_keep, the reference is released, unless the content was there before. Once messages are on their

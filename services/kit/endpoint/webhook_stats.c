@@ -5,7 +5,7 @@
  * Promises:  nothing is said while nothing comes; what could not be said is added to what comes next. No body, address or header but
  *            the topic's name.
  * Fails by:  losing the counts of the last minute when the process dies: they are for alarms, not for books.
- * Read next: services/platform/monitor/door.c (what is made of it)
+ * Read next: services/platform/monitor/webhook_health.c (what is made of it)
  */
 #include "services/kit/endpoint/webhook_stats.h"
 #include "bus/base/log.h"

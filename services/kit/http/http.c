@@ -263,7 +263,7 @@ static void finish(const struct http_client *client, struct http_call *call)
 	struct http_answer answer;
 	http_call_fill(call, &answer);
 	if (client->peer && answer.end == HTTP_ANSWERED && answer.status == STATUS_TOO_MANY)
-		counts_throttled_by(client->peer);
+		metrics_throttled_by(client->peer);
 	list_remove(&call->hook); /* done() may start other calls */
 	caller->done(context, &answer);
 	http_call_free(call);

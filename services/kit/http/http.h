@@ -98,7 +98,7 @@ struct http_settings {
 	bool private_too;    /* every request may reach as far as HTTP_REACH_ADMIN: the admin said so */
 	const char *ca;      /* for requests that name none; NULL: the system's. Copied */
 	const char
-		*peer; /* as whose throttling a 429 is counted (counts_throttled_by); NULL: as nobody's. A constant */
+		*peer; /* as whose throttling a 429 is counted (metrics_throttled_by); NULL: as nobody's. A constant */
 	int failures;  /* so many in a row, and a host is left alone for ... */
 	int64_t pause_us; /* ... so long (boot time), then tried by one request at a time. 0: never */
 };

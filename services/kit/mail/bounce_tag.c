@@ -5,7 +5,7 @@
  * shop and what lies before. 56 bits can only be tried by mailing us, one mail each.
  * Promises:  reading takes nothing that making would not have made for this shop and template, but for the case of letters.
  * Fails by:  a negative errno; says nothing of why.
- * Read next: services/platform/mailin (who reads them), services/carts/sender/letter.c (who makes them)
+ * Read next: services/platform/mailin (who reads them), services/carts/sender/reminder_mail.c (who makes them)
  */
 #include "services/kit/mail/bounce_tag.h"
 #include "bus/base/cleanup.h"

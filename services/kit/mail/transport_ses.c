@@ -222,7 +222,7 @@ static void answered(struct calls *calls, struct call_job *job, const struct htt
 		mail_result_of(MAIL_REFUSED, "ses", "not a mail that may be sent: its lines or its envelope");
 	(void)calls;
 	if (ses_is_throttled(answer))
-		counts_throttled_by("mail");
+		metrics_throttled_by("mail");
 	if (job->call)
 		result = ses_result_of(answer, answer->went);
 	call_done(job, &result);

@@ -250,7 +250,7 @@ static void finish(struct smtp *smtp, struct smtp_transfer *transfer)
 	struct effect *effect = transfer->effect;
 	struct mail_result result = smtp_transfer_result(transfer);
 	if (mail_is_throttled(transfer->answer.code, transfer->answer.text))
-		counts_throttled_by("mail");
+		metrics_throttled_by("mail");
 	if (result.end == MAIL_SENT && !transfer->trouble[0]) {
 		list_append(&smtp->idle, &transfer->connection->hook);
 		smtp_connection_wait(transfer->connection, EPOLLIN | EPOLLRDHUP);

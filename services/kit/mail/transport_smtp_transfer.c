@@ -78,7 +78,7 @@ void smtp_transfer_fail(struct smtp_transfer *transfer, const char *trouble)
 
 /* ---- what we say ---- */
 
-static void say(struct smtp_transfer *transfer, enum smtp_step step, const char *text)
+static void begin_step(struct smtp_transfer *transfer, enum smtp_step step, const char *text)
 {
 	const struct clock *clock = transfer->connection->clock;
 	transfer->step = step;
@@ -92,7 +92,7 @@ static void say_address(struct smtp_transfer *transfer, enum smtp_step step, con
 {
 	char line[ADDRESS_MAX + 32];
 	snprintf(line, sizeof(line), "%s:<%s>\r\n", verb, address);
-	say(transfer, step, line);
+	begin_step(transfer, step, line);
 }
 
 void smtp_transfer_begin(struct smtp_transfer *transfer)
@@ -103,14 +103,14 @@ void smtp_transfer_begin(struct smtp_transfer *transfer)
 
 static void say_body(struct smtp_transfer *transfer)
 {
-	say(transfer, SMTP_BODY, "");
+	begin_step(transfer, SMTP_BODY, "");
 	buffer_add(&transfer->out, transfer->mime.data, transfer->mime.len);
 }
 
 static void say_last(struct smtp_transfer *transfer)
 {
 	transfer->answer = (struct smtp_answer){ 0 };
-	say(transfer, SMTP_LAST, LAST);
+	begin_step(transfer, SMTP_LAST, LAST);
 }
 
 static void look_again_later(struct smtp_transfer *transfer)
@@ -178,7 +178,7 @@ static void hear_answer(struct smtp_transfer *transfer)
 	if (transfer->step == SMTP_MAIL && class == 2)
 		say_address(transfer, SMTP_RCPT, "RCPT TO", transfer->envelope_to);
 	else if (transfer->step == SMTP_RCPT && class == 2)
-		say(transfer, SMTP_DATA, "DATA\r\n");
+		begin_step(transfer, SMTP_DATA, "DATA\r\n");
 	else if (transfer->step == SMTP_DATA && class == 3)
 		say_body(transfer);
 	else

@@ -2,14 +2,14 @@
  * advice.c: what contradicts nothing, and will surprise the owner all the same
  *
  * Promises:  only warns; what it says follows from the whole text and the shop's currency alone, for every cart of that size.
- * Read next: services/carts/policy/move.c (what is done about quiet hours and the window)
+ * Read next: services/carts/policy/decision.c (what is done about quiet hours and the window)
  */
 #include "bus/base/clock.h"
 #include "services/kit/rules/text.h"
 #include <stdio.h>
 
 #define NEVER_US                                                                                                       \
-	(3 * US_PER_DAY) /* a mail that others push back further than this is not sent (services/carts/policy/move.h) */
+	(3 * US_PER_DAY) /* a mail that others push back further than this is not sent (services/carts/policy/decision.h) */
 #define SOON_US US_PER_HOUR /* before it, most shoppers are still shopping */
 
 enum { DAY_MINUTES = 1440, LEAST_SENDING_MINUTES = 60 };

@@ -16,7 +16,7 @@
  *     never = @rival.example             repeated: addresses or @domains that are never mailed
  *     logo = https://shop.example/logo.png, logo-width = 160    in place of the title
  *     accent = #1c5fb8                   of buttons: white words on it must be readable
- *     consent = all                      all | customers | marketing (carts/policy/chase.h)
+ *     consent = all                      all | customers | marketing (carts/policy/eligibility.h)
  *     count-clicks = yes                 yes | no
  *     [report]
  *     weekly = no                        yes: a digest each Monday as well
@@ -31,7 +31,7 @@
  *     rules = 1AbC..., voice = 1DeF...
  *     [payment]                          repeated: what an order's payment status means (carts/policy/purchases.h)
  *     bought, not-yet, ignore
- *     [exclude]                          whom not to chase (carts/policy/chase.h)
+ *     [exclude]                          whom not to chase (carts/policy/eligibility.h)
  *     test-orders = yes, tag, product, staff
  *     [send]                             how many mails at most (kit/mail/pace.h)
  *     per-minute, per-day
@@ -64,7 +64,7 @@ struct product_pattern {
 	char pattern[128]; /* with * and ?; upper and lower case are the same */
 };
 
-struct shop_windows { /* carts/report/ledger.h */
+struct shop_windows { /* carts/report/report_fold.h */
 	int64_t clicked_us, mailed_us;
 };
 

@@ -31,7 +31,7 @@ static bool is_news(const struct state *state, const struct turn *turn, const ch
 	return (STATE_NUMBER(state, storefront_alarm, turn_message(turn)->shop, kind) != 0) != raised;
 }
 
-static void say(struct turn *turn, const char *kind, Alarm *alarm)
+static void publish_alarm(struct turn *turn, const char *kind, Alarm *alarm)
 {
 	TEXT_COPY(alarm->kind, kind);
 	alarm->at_us = turn_now_us(turn);
@@ -55,7 +55,7 @@ static void say_silent(const struct state *state, struct turn *turn, bool raised
 			"look at [storefront] in its shop.conf: cartbus shop check %s asks it; until it answers mails "
 			"go by what webhooks said",
 			shop);
-	say(turn, SILENT, &alarm);
+	publish_alarm(turn, SILENT, &alarm);
 }
 
 static void say_refused(const struct state *state, struct turn *turn, bool raised, const char *why)
@@ -74,7 +74,7 @@ static void say_refused(const struct state *state, struct turn *turn, bool raise
 			"make a key with the rights that the handbook names, then: cartbus shop secret %s --api --set "
 			"< key; until then mails go by what webhooks said, and what has to be fetched waits",
 			shop);
-	say(turn, REFUSED, &alarm);
+	publish_alarm(turn, REFUSED, &alarm);
 }
 
 void storefront_alarm_say(const struct state *state, struct turn *turn, enum storefront_end end, const char *why)

@@ -8,8 +8,8 @@
 #include "bus/base/text.h"
 #include "services/kit/storefront/event.h"
 #include "services/kit/storefront/fields.h"
-#include "services/kit/storefront/particulars.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/storefront/payload_parts.h"
+#include "services/kit/time/timestamp.h"
 #include <curl/curl.h>
 
 /* Statuses of an order; all others were bought. */
@@ -27,7 +27,7 @@ static const struct item_names line_items = {
 };
 
 /* "Tue, 20 Nov 2012 00:00:00 +0000" */
-static int64_t moment_of(const json_t *order, const char *name)
+static int64_t timestamp_of(const json_t *order, const char *name)
 {
 	const char *text = field_word(order, name);
 	time_t seconds = text ? curl_getdate(text, NULL) : -1;
@@ -48,7 +48,7 @@ bool bigcommerce_read_order(const json_t *order, CartCheckout *ret)
 	TEXT_COPY(ret->platform_topic, "api/orders");
 	field_id(order, "cart_id", ret->ids.cart_token, sizeof(ret->ids.cart_token));
 	read_customer(order, &ret->ids);
-	ret->bought_us = moment_of(order, "date_created");
+	ret->bought_us = timestamp_of(order, "date_created");
 	ret->ordered_us = ret->bought_us;
 	ret->was_bought = number == STATUS_REFUNDED;
 	field_text(order, "status", ret->payment_status, sizeof(ret->payment_status));
@@ -74,12 +74,12 @@ static void read_all_items(const json_t *cart, CartChanged *changed)
 	json_decref(body);
 }
 
-static void read_moment(const struct event_source *source, const json_t *cart, CartChanged *changed)
+static void read_timestamp(const struct event_source *source, const json_t *cart, CartChanged *changed)
 {
-	if (!field_moment(cart, "updated_time", &changed->changed_us) &&
-		!field_moment(cart, "created_time", &changed->changed_us))
+	if (!field_timestamp(cart, "updated_time", &changed->changed_us) &&
+		!field_timestamp(cart, "created_time", &changed->changed_us))
 		changed->changed_us = source->triggered_us ? source->triggered_us : source->heard_us;
-	changed->changed_us = moment_not_ahead(changed->changed_us, source->heard_us);
+	changed->changed_us = timestamp_not_ahead(changed->changed_us, source->heard_us);
 }
 
 enum reading bigcommerce_read_cart(const struct event_source *source, const json_t *body, struct event *ret)
@@ -94,7 +94,7 @@ enum reading bigcommerce_read_cart(const struct event_source *source, const json
 	TEXT_COPY(changed->platform_topic, source->topic);
 	TEXT_COPY(changed->webhook_id, source->webhook_id);
 	changed->heard_us = source->heard_us;
-	read_moment(source, cart, changed);
+	read_timestamp(source, cart, changed);
 	read_customer(cart, &changed->ids);
 	read_address(source, field_word(cart, "email"), &changed->ids);
 	if (field_currency(field_object(cart, "currency"), "code", changed->currency) == 1)

@@ -3,7 +3,7 @@
  *
  * Three readers, one per platform, all pure: authentic body in, event out. What they give is what the bus hears.
  *
- * Read next: shopify.c, woocommerce.c, generic.c, particulars.h
+ * Read next: shopify.c, woocommerce.c, generic.c, payload_parts.h
  */
 #ifndef KIT_STOREFRONT_EVENT_H
 #define KIT_STOREFRONT_EVENT_H

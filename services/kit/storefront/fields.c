@@ -9,7 +9,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/money/money.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/time/timestamp.h"
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -393,11 +393,11 @@ bool field_refund(const json_t *object, const char *name, const char *currency, 
 	return true;
 }
 
-bool field_moment(const json_t *object, const char *name, int64_t *ret_us)
+bool field_timestamp(const json_t *object, const char *name, int64_t *ret_us)
 {
 	const char *text = field_word(object, name);
 
-	return text && moment_parse(text, ret_us) == 0;
+	return text && timestamp_parse(text, ret_us) == 0;
 }
 
 int field_currency(const json_t *object, const char *name, char ret[4])

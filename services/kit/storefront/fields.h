@@ -39,7 +39,7 @@ bool field_https(const json_t *object, const char *name, char *ret, size_t room)
 int field_money(const json_t *object, const char *name, const char *currency, int64_t *ret_minor);
 /* The same for what went back, which some give as a negative amount; false: not given, or none. */
 bool field_refund(const json_t *object, const char *name, const char *currency, int64_t *ret_minor);
-bool field_moment(const json_t *object, const char *name, int64_t *ret_us);
+bool field_timestamp(const json_t *object, const char *name, int64_t *ret_us);
 /* Upper case. 1: a currency; 0: not given; -EINVAL: given, and none that ICU knows. */
 int field_currency(const json_t *object, const char *name, char ret[4]);
 

@@ -26,8 +26,8 @@
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/kit/storefront/fields.h"
-#include "services/kit/storefront/particulars.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/storefront/payload_parts.h"
+#include "services/kit/time/timestamp.h"
 #include <errno.h>
 
 #define WAIT_MOST_US (60 * US_PER_DAY)
@@ -57,13 +57,13 @@ static void read_ids(const struct event_source *source, const json_t *body, Cart
 	read_address(source, field_word(body, "email"), ids);
 }
 
-static int64_t moment_of(const struct event_source *source, const json_t *body)
+static int64_t timestamp_of(const struct event_source *source, const json_t *body)
 {
 	int64_t us;
 
-	if (!field_moment(body, "at", &us))
+	if (!field_timestamp(body, "at", &us))
 		us = source->triggered_us ? source->triggered_us : source->heard_us;
-	return moment_not_ahead(us, source->heard_us);
+	return timestamp_not_ahead(us, source->heard_us);
 }
 
 static bool read_override(const json_t *body, struct event *event)
@@ -72,8 +72,8 @@ static bool read_override(const json_t *body, struct event *event)
 	const char *first = field_word(body, "first_wait");
 	const char *second = field_word(body, "second_wait");
 
-	if (!first || !second || span_parse(first, WAIT_MOST_US, &waits->first_us) < 0 ||
-		span_parse(second, WAIT_MOST_US, &waits->second_us) < 0 || waits->second_us <= waits->first_us) {
+	if (!first || !second || duration_parse(first, WAIT_MOST_US, &waits->first_us) < 0 ||
+		duration_parse(second, WAIT_MOST_US, &waits->second_us) < 0 || waits->second_us <= waits->first_us) {
 		unreadable(
 			event, "a wait_override needs first_wait and a longer second_wait, like \"90min\" and \"1d\"");
 		return false;
@@ -114,7 +114,7 @@ static enum reading read_changed(
 	TEXT_COPY(changed->platform_topic, what);
 	TEXT_COPY(changed->webhook_id, event->webhook_id);
 	changed->heard_us = source->heard_us;
-	changed->changed_us = moment_of(source, body);
+	changed->changed_us = timestamp_of(source, body);
 	changed->test = field_true(body, "test");
 	changed->saved_link = strcmp(what, "saved_link") == 0;
 	changed->has_ids = true;
@@ -153,7 +153,7 @@ static enum reading read_checkout(
 	TEXT_COPY(checkout->webhook_id, event->webhook_id);
 	checkout->kind = kind;
 	checkout->heard_us = source->heard_us;
-	checkout->bought_us = moment_of(source, body);
+	checkout->bought_us = timestamp_of(source, body);
 	checkout->was_bought = kind == CHECKOUT_REFUNDED; /* no money goes back of what was never paid */
 	checkout->test = field_true(body, "test");
 	checkout->has_ids = true;

@@ -9,8 +9,8 @@
 #include "bus/base/text.h"
 #include "services/kit/money/money.h"
 #include "services/kit/storefront/fields.h"
-#include "services/kit/storefront/particulars.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/storefront/payload_parts.h"
+#include "services/kit/time/timestamp.h"
 #include <errno.h>
 #include <strings.h>
 
@@ -98,24 +98,24 @@ static void read_consent(const json_t *body, struct event *event)
 }
 
 /* The first of these that the body gives; 0: none. */
-static int64_t first_moment(const json_t *body, const char *const *names)
+static int64_t first_timestamp(const json_t *body, const char *const *names)
 {
 	int64_t us = 0;
 
 	for (; *names && us == 0; names++)
-		if (!field_moment(body, *names, &us))
+		if (!field_timestamp(body, *names, &us))
 			us = 0;
 	return us;
 }
 
 /* When this happened by the platform's clock: the body, else the header, else ours. */
-static int64_t moment_of(const struct event_source *source, const json_t *body, const char *const *names)
+static int64_t timestamp_of(const struct event_source *source, const json_t *body, const char *const *names)
 {
-	int64_t us = first_moment(body, names);
+	int64_t us = first_timestamp(body, names);
 
 	if (us == 0)
 		us = source->triggered_us ? source->triggered_us : source->heard_us;
-	return moment_not_ahead(us, source->heard_us);
+	return timestamp_not_ahead(us, source->heard_us);
 }
 
 static void begin_changed(const struct event_source *source, const json_t *body, CartChanged *changed)
@@ -127,7 +127,7 @@ static void begin_changed(const struct event_source *source, const json_t *body,
 	TEXT_COPY(changed->platform_topic, source->topic);
 	TEXT_COPY(changed->webhook_id, source->webhook_id);
 	changed->heard_us = source->heard_us;
-	changed->changed_us = moment_of(source, body, moments);
+	changed->changed_us = timestamp_of(source, body, moments);
 }
 
 /* The cart topics have neither total nor currency of their own: both are the lines' */
@@ -301,8 +301,8 @@ static enum reading read_order(const struct event_source *source, const json_t *
 	field_id(body, "cart_token", checkout->ids.cart_token, sizeof(checkout->ids.cart_token));
 	field_text(body, "financial_status", checkout->payment_status, sizeof(checkout->payment_status));
 	checkout->kind = gone ? CHECKOUT_CANCELLED : CHECKOUT_BOUGHT;
-	checkout->bought_us = moment_of(source, body, gone ? cancelled : bought);
-	checkout->ordered_us = first_moment(body, ordered);
+	checkout->bought_us = timestamp_of(source, body, gone ? cancelled : bought);
+	checkout->ordered_us = first_timestamp(body, ordered);
 	checkout->was_bought = gone && was_paid(body);
 	return READ_CHECKOUT;
 }
@@ -316,7 +316,7 @@ static enum reading read_completed(const struct event_source *source, const json
 	begin_bought(source, body, checkout);
 	read_checkout_ids(body, &checkout->ids);
 	checkout->kind = CHECKOUT_BOUGHT;
-	checkout->bought_us = moment_of(source, body, moments);
+	checkout->bought_us = timestamp_of(source, body, moments);
 	return READ_CHECKOUT;
 }
 
@@ -351,7 +351,7 @@ static enum reading read_updated(const struct event_source *source, const json_t
 	if (!all && (!status || strcmp(status, "partially_refunded") != 0 || !read_left(body, checkout, &left_minor)))
 		return READ_CHECKOUT;
 	checkout->kind = CHECKOUT_REFUNDED;
-	checkout->bought_us = moment_of(source, body, moments);
+	checkout->bought_us = timestamp_of(source, body, moments);
 	checkout->was_bought = true; /* there is an order only when the checkout was completed */
 	checkout->refunded_minor = checkout->total_minor > left_minor ? checkout->total_minor - left_minor : 0;
 	return READ_CHECKOUT;

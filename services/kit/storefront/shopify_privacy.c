@@ -7,7 +7,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/kit/storefront/fields.h"
-#include "services/kit/storefront/particulars.h"
+#include "services/kit/storefront/payload_parts.h"
 #include <openssl/sha.h>
 #include <strings.h>
 

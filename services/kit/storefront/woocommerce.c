@@ -8,8 +8,8 @@
 #include "bus/base/text.h"
 #include "services/kit/money/money.h"
 #include "services/kit/storefront/fields.h"
-#include "services/kit/storefront/particulars.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/storefront/payload_parts.h"
+#include "services/kit/time/timestamp.h"
 
 /* What the others mean is the shop's to say: carts/policy/purchases.h. */
 static bool is_cancelled(const char *status)
@@ -37,8 +37,8 @@ static int64_t bought_at(const struct event_source *source, const json_t *order)
 	int64_t us;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (field_moment(order, names[i], &us))
-			return moment_not_ahead(us, source->heard_us);
+		if (field_timestamp(order, names[i], &us))
+			return timestamp_not_ahead(us, source->heard_us);
 	return source->heard_us;
 }
 
@@ -49,8 +49,8 @@ static void note_former_purchase(const json_t *order, const char *status, CartCh
 
 	if (checkout->kind != CHECKOUT_CANCELLED)
 		return;
-	checkout->was_bought = strcmp(status, "refunded") == 0 || field_moment(order, "date_paid_gmt", &paid_us);
-	if (!field_moment(order, "date_created_gmt", &checkout->ordered_us))
+	checkout->was_bought = strcmp(status, "refunded") == 0 || field_timestamp(order, "date_paid_gmt", &paid_us);
+	if (!field_timestamp(order, "date_created_gmt", &checkout->ordered_us))
 		checkout->ordered_us = 0;
 }
 

@@ -238,7 +238,7 @@ static int minute_of_day(const struct cron *cron, int from)
 }
 
 /* Local minutes are counted from 1970-01-01 00:00 local. */
-static int moment_of(const char *zone, int64_t local_minute, int64_t *ret_us)
+static int timestamp_of(const char *zone, int64_t local_minute, int64_t *ret_us)
 {
 	int64_t day = local_minute / MINUTES_PER_DAY - (local_minute % MINUTES_PER_DAY < 0);
 	int64_t minute = local_minute - day * MINUTES_PER_DAY;
@@ -253,7 +253,7 @@ static int moment_of(const char *zone, int64_t local_minute, int64_t *ret_us)
 static int first_minute_after(const char *zone, int64_t after_us, int64_t *ret_minute)
 {
 	struct local_time local;
-	int64_t moment;
+	int64_t timestamp;
 
 	if (zone_local(zone, after_us, &local) < 0)
 		return -EINVAL;
@@ -261,10 +261,10 @@ static int first_minute_after(const char *zone, int64_t after_us, int64_t *ret_m
 	int64_t low = now - SPAN_MINUTES, high = now + SPAN_MINUTES;
 	while (low < high) {
 		int64_t middle = low + (high - low) / 2;
-		int err = moment_of(zone, middle, &moment);
+		int err = timestamp_of(zone, middle, &timestamp);
 		if (err < 0)
 			return err;
-		if (moment > after_us)
+		if (timestamp > after_us)
 			high = middle;
 		else
 			low = middle + 1;
@@ -286,7 +286,7 @@ int cron_next(const struct cron *cron, const char *zone, int64_t after_us, int64
 			continue;
 		int minute = minute_of_day(cron, day == first_day ? (int)(first - day * MINUTES_PER_DAY) : 0);
 		if (minute >= 0)
-			return moment_of(zone, day * MINUTES_PER_DAY + minute, ret_us);
+			return timestamp_of(zone, day * MINUTES_PER_DAY + minute, ret_us);
 	}
 	return -ENOENT;
 }

@@ -152,7 +152,7 @@ static enum MHD_Result take_piece(struct web_connection *connection, struct byte
 	return connection->large && connection->received < connection->length ? wait_for_turn(connection) : MHD_YES;
 }
 
-static enum MHD_Result decide(struct web_connection *connection)
+static enum MHD_Result decide_request(struct web_connection *connection)
 {
 	struct web *web = connection->web;
 
@@ -211,7 +211,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *handle, 
 		return reads_the_same(connection, method) ? MHD_YES : MHD_NO;
 	}
 	*len = 0;
-	return piece.len > 0 ? take_piece(connection, piece) : decide(connection);
+	return piece.len > 0 ? take_piece(connection, piece) : decide_request(connection);
 }
 
 /* ---- the socket ---- */

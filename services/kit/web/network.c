@@ -271,11 +271,11 @@ enum page_reach page_reach_of(const char *host)
 	return inet_pton(AF_INET6, host, &v6.sin6_addr) == 1 ? reach6(&v6) : PAGE_UNCLEAR;
 }
 
-void turned_away_tell(struct turned_away *noted, uint64_t count, struct counts_told *told)
+void turned_away_tell(struct turned_away *noted, uint64_t count, struct metrics_sink *told)
 {
 	if (count > noted->count)
 		noted->last_us = clock_wall_us(noted->clock);
 	noted->count = count;
-	counts_tell(told, "turned_away", count);
-	counts_tell(told, "turned_away_us", (uint64_t)noted->last_us);
+	metrics_add(told, "turned_away", count);
+	metrics_add(told, "turned_away_us", (uint64_t)noted->last_us);
 }

@@ -68,6 +68,6 @@ struct turned_away {
 	int64_t last_us; /* 0: never */
 };
 
-void turned_away_tell(struct turned_away *noted, uint64_t count, struct counts_told *told);
+void turned_away_tell(struct turned_away *noted, uint64_t count, struct metrics_sink *told);
 
 #endif

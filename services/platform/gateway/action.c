@@ -74,7 +74,7 @@ static int say_action(struct submission *submission, const char *id, const char 
 	TEXT_COPY(action.reason, reason);
 	TEXT_COPY(action.link_id, id);
 	submission->stop = link->verb != ADMIN_LIFT_SUPPRESSION;
-	return submission_say(submission, &topic_admin_action, &how, NULL, &action);
+	return submission_publish(submission, &topic_admin_action, &how, NULL, &action);
 }
 
 /* true: the action is to be published. */

@@ -126,7 +126,7 @@ static bool ask_to_fetch(
 	digest_name(url, key);
 	TEXT_COPY(fetch.url, url);
 	TEXT_COPY(fetch.topic_arn, topic_arn);
-	return submission_say(submission, &topic_feedback_fetch, &how, NULL, &fetch) == 0;
+	return submission_publish(submission, &topic_feedback_fetch, &how, NULL, &fetch) == 0;
 }
 
 /* Nobody knows this certificate yet: it is asked for, and SNS is to come again. */
@@ -162,7 +162,7 @@ static bool say_recipient(struct submission *submission, const struct sns *sns, 
 	TEXT_COPY(feedback.detail, recipient->detail);
 	TEXT_COPY(feedback.message_id, event->message_id);
 	snprintf(idem, sizeof(idem), "sns:%s:%s", sns->message_id, hash);
-	return submission_say(submission, &topic_mail_feedback, &how, NULL, &feedback) == 0;
+	return submission_publish(submission, &topic_mail_feedback, &how, NULL, &feedback) == 0;
 }
 
 static bool take_event(struct submission *submission, const struct sns *sns)

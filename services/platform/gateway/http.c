@@ -16,8 +16,8 @@
 #include "services/kit/endpoint/submission.h"
 #include "services/kit/keys/secrets.h"
 #include "services/kit/web/web.h"
-#include "services/platform/gateway/absence.h"
 #include "services/platform/gateway/dispatch.h"
+#include "services/platform/gateway/downtime.h"
 #include "services/platform/gateway/listen.h"
 #include "services/platform/gateway/route.h"
 #include <limits.h>
@@ -52,7 +52,7 @@ struct http {
 	struct web_counters noted; /* of the server's, what is in ours */
 	int64_t turned_away_us;    /* wall time of the last one; 0: none */
 	char shops_folder[PATH_MAX / 2], rejected_folder[PATH_MAX];
-	struct absence absence;
+	struct downtime downtime;
 	int wake_fd;
 	bool answered; /* by the bus, since the server worked last */
 	int64_t report_at_us;
@@ -172,13 +172,13 @@ static int64_t sooner_us(int64_t a_us, int64_t b_us)
 	return a_us < 0 || (b_us >= 0 && b_us < a_us) ? b_us : a_us;
 }
 
-static void tell_counts(struct counts_told *told, void *context)
+static void tell_counts(struct metrics_sink *told, void *context)
 {
 	struct http *http = context;
 
 	counters_tell(told, &http->counters);
-	counts_tell(told, "turned_away_us", (uint64_t)http->turned_away_us);
-	counts_tell(told, "secrets_unusable", secrets_unusable(http->context.secrets));
+	metrics_add(told, "turned_away_us", (uint64_t)http->turned_away_us);
+	metrics_add(told, "secrets_unusable", secrets_unusable(http->context.secrets));
 	if (http->context.blobs)
 		blob_uses_tell(http->context.blobs, told);
 }
@@ -208,7 +208,7 @@ static int64_t before_wait(void *context)
 	publisher_us =
 		publisher_work(http->publisher); /* after web_work, so that it publishes the requests of this round */
 	wait_us = http->answered ? 0 : sooner_us(wait_us, publisher_us);
-	wait_us = sooner_us(wait_us, absence_keep(&http->absence));
+	wait_us = sooner_us(wait_us, downtime_keep(&http->downtime));
 	wait_us = sooner_us(wait_us, tend_blobs(http));
 	return sooner_us(wait_us, webhook_stats_work(http->context.stats));
 }
@@ -301,11 +301,11 @@ static void open_blobs(struct http *http, const struct runtime *runtime, const s
 	add_uses(http->context.blobs, config);
 }
 
-static void tell_absence(struct http *http, const char *folder, const char *gateway)
+static void tell_downtime(struct http *http, const char *folder, const char *gateway)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
 
-	if (absence_begin(&http->absence, folder, gateway, http->clock, &message))
+	if (downtime_begin(&http->downtime, folder, gateway, http->clock, &message))
 		publisher_begin_with(http->publisher, buffer_bytes(&message));
 }
 
@@ -328,12 +328,12 @@ struct http *http_start(
 	http->context.stats = webhook_stats_new(runtime, clock);
 	http->publisher = publisher_open(folder, runtime, clock, &http->counters, wake, http);
 	http->context.publisher = http->publisher;
-	tell_absence(http, folder, runtime_instance(runtime));
+	tell_downtime(http, folder, runtime_instance(runtime));
 	listen_http(http, config);
 	if (loop_watch(loop, http->wake_fd, false, on_wake, http) < 0 ||
 		loop_watch(loop, web_descriptor(http->web), false, on_ready, NULL) < 0)
 		die("too many descriptors in the loop");
-	runtime_counts_beside(runtime, tell_counts, http);
+	runtime_metrics_beside(runtime, tell_counts, http);
 	loop_before_wait(loop, before_wait, http);
 	return http;
 }

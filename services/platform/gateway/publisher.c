@@ -228,10 +228,10 @@ static void hear_answer(void *context, enum said_result result, uint64_t seq, co
 	publisher->wake(publisher->wake_context);
 }
 
-static void say(struct outgoing *outgoing)
+static void publish_outgoing(struct outgoing *outgoing)
 {
 	struct publisher *publisher = outgoing->publisher;
-	int r = runtime_say_encoded(publisher->runtime, buffer_bytes(&outgoing->message), hear_answer, outgoing);
+	int r = runtime_publish_encoded(publisher->runtime, buffer_bytes(&outgoing->message), hear_answer, outgoing);
 
 	outgoing->said = r == 0;
 	if (r == -EMSGSIZE)
@@ -288,7 +288,7 @@ static bool replay_one(struct publisher *publisher)
 	list_init(&replay->link);
 	list_append(&publisher->replays, &replay->link);
 	if (spool_next(publisher->spool, &replay->message, &replay->ticket, &error)) {
-		r = runtime_say_encoded(publisher->runtime, buffer_bytes(&replay->message), hear_replay, replay);
+		r = runtime_publish_encoded(publisher->runtime, buffer_bytes(&replay->message), hear_replay, replay);
 		publisher->replay_broke = r < 0;
 	}
 	publisher->replay_count += r == 0;
@@ -360,7 +360,7 @@ static void spool_it(struct outgoing *outgoing)
 	list_append(&publisher->spooling, &outgoing->link);
 }
 
-static void decide(struct outgoing *outgoing, int64_t *ret_again_us)
+static void decide_outgoing(struct outgoing *outgoing, int64_t *ret_again_us)
 {
 	struct publisher *publisher = outgoing->publisher;
 	struct admission_facts facts = { .live = publisher->live,
@@ -378,7 +378,7 @@ static void decide(struct outgoing *outgoing, int64_t *ret_again_us)
 
 	switch (admission_decide(&facts, ret_again_us, &why)) {
 	case ADMIT_SAY:
-		say(outgoing);
+		publish_outgoing(outgoing);
 		*ret_again_us = look_again_us;
 		break;
 	case ADMIT_WAIT:
@@ -403,7 +403,7 @@ static void decide_all(struct publisher *publisher)
 	LIST_EACH_SAFE (hook, &publisher->waiting) {
 		int64_t again_us = 0;
 
-		decide(LIST_ENTRY(hook, struct outgoing, link), &again_us);
+		decide_outgoing(LIST_ENTRY(hook, struct outgoing, link), &again_us);
 		if (again_us > 0 && now + again_us < publisher->again_us)
 			publisher->again_us = now + again_us;
 	}

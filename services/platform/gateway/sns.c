@@ -9,7 +9,7 @@
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/kit/storefront/fields.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/time/timestamp.h"
 #include <errno.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -119,7 +119,7 @@ static int take_all(const json_t *envelope, struct sns *ret, char ret_why[200])
 		!take(envelope, "MessageId", ret->message_id, sizeof(ret->message_id)) ||
 		!message_id_valid(ret->message_id) || !json_is_string(message))
 		return wrong(ret_why, "fields are missing");
-	if (!take(envelope, "Timestamp", timestamp, sizeof(timestamp)) || moment_parse(timestamp, &ret->at_us) < 0)
+	if (!take(envelope, "Timestamp", timestamp, sizeof(timestamp)) || timestamp_parse(timestamp, &ret->at_us) < 0)
 		return wrong(ret_why, "it does not say when it was sent");
 	int r = take_kind(envelope, ret, ret_why);
 	if (r == 0)

@@ -52,7 +52,7 @@ static int say_optout(struct submission *submission, OptoutSource source)
 	TEXT_COPY(asked.cart_id, kept->link.cart_id);
 	submission->stop = true;
 	kept->undo_us = source == OPTOUT_PAGE ? asked.heard_us : 0;
-	return submission_say(submission, &topic_optout_request, &how, NULL, &asked);
+	return submission_publish(submission, &topic_optout_request, &how, NULL, &asked);
 }
 
 static int say_taken_back(struct submission *submission, int64_t undo_us)
@@ -73,7 +73,7 @@ static int say_taken_back(struct submission *submission, int64_t undo_us)
 	TEXT_COPY(action.cart_id, kept->link.cart_id);
 	kept->takes_back = true;
 	kept->undo_us = undo_us;
-	return submission_say(submission, &topic_admin_action, &how, NULL, &action);
+	return submission_publish(submission, &topic_admin_action, &how, NULL, &action);
 }
 
 static bool refuse_form(struct submission *submission, const struct page_view *view)

@@ -356,7 +356,7 @@ static const char *text_of(const struct buffer *tidy)
 }
 
 /* A person answers, forwards, or greets; a program that greets greets a sender. */
-static bool is_a_persons(const struct letter *letter)
+static bool is_a_persons(const struct bounce_mail *letter)
 {
 	static const char *const prefixes[] = { "re:", "fw:", "fwd:", "aw:", "wg:", "tr:", "rv:", "sv:", "vs:", "odp:",
 		"rif:", "\xe8\xbd\xac\xe5\x8f\x91", "\xe5\x9b\x9e\xe5\xa4\x8d" };
@@ -381,7 +381,7 @@ static bool is_a_persons(const struct letter *letter)
 }
 
 /* Some gateways answer in the shopper's name, but quote what a server said. */
-static bool is_worded_as_a_bounce(const struct letter *letter, const struct words *said)
+static bool is_worded_as_a_bounce(const struct bounce_mail *letter, const struct words *said)
 {
 	const char *words = text_of(&said->all);
 	static const char *const answers[] = { "550", "551", "553", "554", NULL };
@@ -502,7 +502,7 @@ static void take_words(struct bounce *bounce, const struct words *words)
  * Sendmail quotes what the other server answered, "<<< 550 ...", and adds words of its own below, "User unknown" to any 550: where
  * there are such lines the rest is left out.
  */
-static void add_words(const struct letter *letter, struct buffer *ret)
+static void add_words(const struct bounce_mail *letter, struct buffer *ret)
 {
 	for (const char *line = letter->text; line; line = strchr(line, '\n')) {
 		line += strspn(line, "\r\n\t ");
@@ -524,7 +524,7 @@ static void tidy_text(struct buffer *text)
 	*text = tidy;
 }
 
-static void words_of(const struct letter *letter, struct words *ret)
+static void words_of(const struct bounce_mail *letter, struct words *ret)
 {
 	add_words(letter, &ret->all);
 	answer_quoted(buffer_text(&ret->all), &ret->quoted);
@@ -600,7 +600,7 @@ static void hear_block(struct bounce *bounce, const char *name, const char *text
 	_cleanup_(words_free) struct words words = { 0 };
 	struct told *told = &bounce->told[bounce->told_count++];
 
-	words_of(&(struct letter){ .subject = "", .text = text }, &words);
+	words_of(&(struct bounce_mail){ .subject = "", .text = text }, &words);
 	*told = (struct told){ .state = BOUNCE_FAILED };
 	TEXT_COPY(told->names[1], name);
 	told->reason = reason_in(&words, "", told->said);
@@ -642,7 +642,7 @@ static bool hear_blocks(struct bounce *bounce, const char *text)
 	return false;
 }
 
-void bounce_hear_letter(struct bounce *bounce, const struct letter *letter)
+void bounce_hear_mail(struct bounce *bounce, const struct bounce_mail *letter)
 {
 	_cleanup_(words_free) struct words words = { 0 };
 

@@ -33,7 +33,7 @@ struct bounce {
 };
 
 /* The mail around the words. Each may be ""; `text` ends before the original. */
-struct letter {
+struct bounce_mail {
 	const char *from, *subject, *text;
 	bool automatic;   /* it says that a program answered for a person: RFC 3834 */
 	bool is_personal; /* its headers say that it answers a mail, or goes to many: people and shops write so */
@@ -48,7 +48,7 @@ void bounce_hear_status(struct bounce *bounce, const char *fields);
 /* Whom the mail that came back was to, as its own header says: of several recipients in a report that one counts. */
 void bounce_hear_mailed(struct bounce *bounce, const char *address);
 /* Once, after the last status. Where the fields were clear it changes nothing; where there are none, only what is worded as a bounce counts. */
-void bounce_hear_letter(struct bounce *bounce, const struct letter *letter);
+void bounce_hear_mail(struct bounce *bounce, const struct bounce_mail *letter);
 /* At the end, for each address of ours: an answer that finds no host of its domain looked for us, and says nothing of the recipient. */
 void bounce_hear_ours(struct bounce *bounce, const char *address);
 /* Does a mail server write under this name? "<>" is one's. */

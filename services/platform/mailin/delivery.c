@@ -53,10 +53,10 @@ static void answer(struct delivery *delivery, const char *reply)
 static void put_aside(struct delivery *delivery, struct bytes mail, const char *why)
 {
 	static const char NO_ROOM[] = "452 4.3.1 what nobody could read fills its room: cartbus mailin list";
-	struct aside_note *note = &delivery->note;
+	struct quarantine_note *note = &delivery->note;
 
 	snprintf(note->why, sizeof(note->why), "%s", why);
-	int r = aside_write(delivery->all->needs.aside, mail, note);
+	int r = quarantine_write(delivery->all->needs.quarantine, mail, note);
 	log_event(r < 0 ? LOG_ERROR : LOG_NOTICE, "a mail over LMTP is put aside: %s%s%s", why, r < 0 ? ": " : "",
 		r < 0 ? strerror(-r) : "");
 	answer(delivery, r == -EDQUOT ? NO_ROOM : r < 0 ? "451 4.3.1 it cannot be put aside; come again" : OK);
@@ -96,7 +96,8 @@ static void on_said(void *context, enum said_result result, uint64_t seq, const 
 		delivery->wake(delivery->self);
 }
 
-static void say(struct delivery *delivery, const char *shop, const MailFeedback *feedback, struct bytes mail)
+static void publish_feedback(
+	struct delivery *delivery, const char *shop, const MailFeedback *feedback, struct bytes mail)
 {
 	struct deliveries *all = delivery->all;
 	struct saying *saying = memory_new(sizeof(*saying));
@@ -105,7 +106,7 @@ static void say(struct delivery *delivery, const char *shop, const MailFeedback 
 	delivery->saying = saying;
 	buffer_add(&saying->mail, mail.data, mail.len);
 	list_append(&all->sayings, &saying->hook);
-	if (tell(all->needs.runtime, shop, feedback, mail, on_said, saying) == 0)
+	if (feedback_publish(all->needs.runtime, shop, feedback, mail, on_said, saying) == 0)
 		return;
 	saying_free(saying);
 	answer(delivery, AWAY);
@@ -135,7 +136,7 @@ static void take_feedback(struct delivery *delivery, struct bytes mail, const st
 
 	if (match_find(runtime_state(all->needs.runtime), all->needs.keys, clock_wall_us(all->needs.clock), report,
 		    shop, &feedback)) {
-		say(delivery, shop, &feedback, mail);
+		publish_feedback(delivery, shop, &feedback, mail);
 	} else if (is_known_stranger(all, mail)) {
 		put_aside(delivery, mail, "it is about a mail that we never sent, or proves nothing");
 	} else {

@@ -5,8 +5,8 @@
 #define PLATFORM_MAILIN_DELIVERY_H
 
 #include "services/kit/keys/keyring.h"
-#include "services/platform/mailin/aside.h"
 #include "services/platform/mailin/lmtp.h"
+#include "services/platform/mailin/quarantine.h"
 #include "services/platform/mailin/reader.h"
 #include "services/platform/mailin/routed.h"
 
@@ -14,7 +14,7 @@ struct deliveries;
 struct saying;
 
 struct delivery_needs { /* borrowed */
-	struct aside *aside;
+	struct quarantine *quarantine;
 	const struct keyring *keys;
 	struct reader *reader;
 	struct routing *routing;
@@ -31,10 +31,10 @@ struct delivery {
 		void *self, const char *reply); /* to the mail that was taken; may be called from inside `take` */
 	void (*wake)(void *self);               /* an answer was given later: it is to be sent now */
 	struct reading reading;
-	bool is_read;           /* `reading` is in use */
-	struct aside_note note; /* of the mail that is being read */
-	struct saying *saying;  /* of the mail that is being said; NULL: none */
-	struct mailbox mailbox; /* of the recipients, once there is one */
+	bool is_read;                /* `reading` is in use */
+	struct quarantine_note note; /* of the mail that is being read */
+	struct saying *saying;       /* of the mail that is being said; NULL: none */
+	struct mailbox mailbox;      /* of the recipients, once there is one */
 	bool has_mailbox;
 	struct routed *routed; /* of a mail that a route says a message about; NULL: none */
 	bool is_taking;        /* `take` is at it, and its caller sends the answer */

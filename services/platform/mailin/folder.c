@@ -4,7 +4,7 @@
  * Owns:      the files of its folder, and which of them are being read or said.
  * Promises:  a file is deleted when the broker has confirmed what it says, or has it already: its name on the bus is the digest of its
  *            bytes, so dying in between repeats nothing. What says nothing to us, is about no mail of ours, is too large, or ended who
- *            read it is put aside, for a person (aside.h). The mail behind it is read.
+ *            read it is put aside, for a person (quarantine.h). The mail behind it is read.
  * Fails by:  leaving the file where it is while the broker is away; die() when the folder cannot be used.
  * Read next: reader.c, match.c
  */
@@ -71,7 +71,7 @@ struct hand {
 	struct buffer mail;
 	time_t came;
 	FeedbackKind kind;
-	struct aside_note note;
+	struct quarantine_note note;
 	char name[NAME_MAX + 1];
 };
 
@@ -132,7 +132,7 @@ static void delete (struct folder *folder, const char *name)
 	if (unlink(path) < 0 && errno != ENOENT)
 		die("%s: %s: a mail that is done with cannot be deleted; the folder must belong to this user", path,
 			strerror(errno));
-	aside_forget_note(folder->needs.aside, name);
+	quarantine_forget_note(folder->needs.quarantine, name);
 }
 
 /* What aside/ has no room for stays here, and is not read again until there is some. */
@@ -142,12 +142,12 @@ static void leave(struct folder *folder, const char *name, const char *why)
 	log_event(LOG_ERROR, "aside/ is full, so file=%.80s stays where it is: %s", name, why);
 }
 
-static void put_aside(struct folder *folder, const char *name, struct aside_note *note, const char *why)
+static void put_aside(struct folder *folder, const char *name, struct quarantine_note *note, const char *why)
 {
 	char from[PATH_MAX];
 	path_of(folder, name, from);
 	snprintf(note->why, sizeof(note->why), "%s", why);
-	int r = aside_move(folder->needs.aside, from, name, note);
+	int r = quarantine_move(folder->needs.quarantine, from, name, note);
 	if (r == -EDQUOT || r == -ENOSPC)
 		leave(folder, name, why);
 	else if (r < 0 && r != -ENOENT)
@@ -205,7 +205,7 @@ static void on_said(void *context, enum said_result result, uint64_t seq, const 
 
 static bool may_be_known_soon(const struct hand *hand)
 {
-	return strcmp(hand->folder->in, ASIDE_RETRY) != 0 && hand->came >= time(NULL) - STRANGER_S &&
+	return strcmp(hand->folder->in, QUARANTINE_RETRY) != 0 && hand->came >= time(NULL) - STRANGER_S &&
 		hand->came <= time(NULL) + STRANGER_S;
 }
 
@@ -218,7 +218,8 @@ static bool take_feedback(struct hand *hand, const struct report *report)
 	if (match_find(runtime_state(folder->needs.runtime), folder->needs.keys, clock_wall_us(folder->needs.clock),
 		    report, shop, &feedback)) {
 		hand->kind = feedback.kind;
-		return tell(folder->needs.runtime, shop, &feedback, buffer_bytes(&hand->mail), on_said, hand) == 0;
+		return feedback_publish(
+			       folder->needs.runtime, shop, &feedback, buffer_bytes(&hand->mail), on_said, hand) == 0;
 	}
 	if (!may_be_known_soon(hand)) {
 		folder->counters.strangers++;
@@ -276,7 +277,7 @@ static struct hand *hand_new(struct folder *folder, const char *name, const stru
 	hand->folder = folder;
 	hand->came = found->st_mtime;
 	TEXT_COPY(hand->name, name);
-	aside_read_note(folder->needs.aside, name, &hand->note);
+	quarantine_read_note(folder->needs.quarantine, name, &hand->note);
 	list_append(&folder->hands, &hand->hook);
 	folder->hand_count++;
 	return hand;
@@ -322,10 +323,10 @@ static void on_routed(void *context, enum routed_end end, const char *why)
 static bool find_route(
 	struct folder *folder, int fd, const char *name, struct mailbox *ret, char ret_to[ADDRESS_MAX + 1])
 {
-	struct aside_note note;
+	struct quarantine_note note;
 	_cleanup_(buffer_free) struct buffer head = { 0 };
 	ssize_t len = pread(fd, buffer_grow(&head, HEAD_MOST), HEAD_MOST, 0);
-	aside_read_note(folder->needs.aside, name, &note);
+	quarantine_read_note(folder->needs.quarantine, name, &note);
 	if (note.count > 0)
 		text_copy(ret_to, ADDRESS_MAX + 1, note.recipients[0]);
 	else if (len <= 0 || !mailbox_recipient(BYTES(head.data, (size_t)len), ret_to))
@@ -381,7 +382,7 @@ static void look_at(struct folder *folder, const char *name)
 		take_in_hand(folder, name, &found, &mail);
 	} else if (r != -ENOENT) {
 		folder->counters.others++;
-		struct aside_note note = { .count = 0 };
+		struct quarantine_note note = { .count = 0 };
 		put_aside(folder, name, &note, r == -EFBIG ? "it is larger than a report is" : strerror(-r));
 	}
 }
@@ -415,7 +416,7 @@ static void tell_counters(struct folder *folder, int64_t now_us)
 static void begin_pass(struct folder *folder)
 {
 	char path[PATH_MAX];
-	if (aside_has_room(folder->needs.aside) && map_count(folder->left)) {
+	if (quarantine_has_room(folder->needs.quarantine) && map_count(folder->left)) {
 		map_free(folder->left);
 		folder->left = map_new();
 	}

@@ -5,7 +5,7 @@
  *            somebody wrote into a mail is heard as a command. Memory is bounded for any input. No mail server of Debian 12 offers
  *            this as a library.
  * Fails by:  a reply in the classes of RFC 3463; 421 and the end after ten errors, or after COMMANDS_MOST commands without a mail.
- * Read next: lmtp_door.c (sockets, and what becomes of a mail), report.h
+ * Read next: lmtp_server.c (sockets, and what becomes of a mail), report.h
  */
 #include "services/platform/mailin/lmtp.h"
 #include "bus/base/memory.h"

@@ -7,7 +7,7 @@ struct lmtp_socket {
 	char path[108]; /* as sockaddr_un has room for; "": a port */
 };
 
-/* `where` and `group`: see lmtp_door.h. die()s with a remedy. */
+/* `where` and `group`: see lmtp_server.h. die()s with a remedy. */
 void lmtp_socket_listen(struct lmtp_socket *ret, const char *where, const char *group, int backlog);
 /* Could this process listen there, and is there such a group? 0; else a negative errno, and why it would die(). Nothing is listened at. */
 int lmtp_socket_try(const char *where, char ret_why[512]);

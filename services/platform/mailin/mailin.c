@@ -6,7 +6,7 @@
  * Says:      mail.feedback, feedback.certificate, audit; and what systems register
  * Promises:  a mail leaves its folder only when what it says is confirmed; nobody can have somebody else suppressed by a mail that
  *            he made up.
- * Read next: mailbox.c (which route takes a mail), folder.c, lmtp_door.c (the mails), report.c (what they say), match.c (whose mail it was)
+ * Read next: mailbox.c (which route takes a mail), folder.c, lmtp_server.c (the mails), report.c (what they say), match.c (whose mail it was)
  */
 #include "services/platform/mailin/mailin.h"
 #include "bus/actor/service.h"
@@ -33,8 +33,8 @@ static void print_subject(const char *shop, const MailFeedback *feedback, struct
 	buffer_printf(ret, "%s\n%s\n%s\n%u\n", shop, feedback->address_hash, feedback->cart_id, feedback->step);
 }
 
-int tell(struct runtime *runtime, const char *shop, const MailFeedback *feedback, struct bytes mail, said_fn *answer,
-	void *context)
+int feedback_publish(struct runtime *runtime, const char *shop, const MailFeedback *feedback, struct bytes mail,
+	said_fn *answer, void *context)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 	_cleanup_(buffer_free) struct buffer subject = { 0 };

@@ -14,7 +14,7 @@ extern const struct service mailin;
  * Says on the bus what a mail that came back says. Its name there is a digest of whose it is and of the mail's bytes: told
  * twice it changes nothing. -ENOTCONN; else answered exactly once.
  */
-int tell(struct runtime *runtime, const char *shop, const MailFeedback *feedback, struct bytes mail, said_fn *answer,
-	void *context);
+int feedback_publish(struct runtime *runtime, const char *shop, const MailFeedback *feedback, struct bytes mail,
+	said_fn *answer, void *context);
 
 #endif

@@ -12,7 +12,7 @@
 #include "services/kit/settings/settings.h"
 #include "services/kit/web/network.h"
 #include "services/platform/mailin/folder.h"
-#include "services/platform/mailin/lmtp_door.h"
+#include "services/platform/mailin/lmtp_server.h"
 #include "services/platform/mailin/lmtp_socket.h"
 #include "services/platform/mailin/mailin.h"
 #include "services/platform/mailin/reader.h"
@@ -25,14 +25,14 @@ enum { DESCRIPTORS_WANTED = 65536 };
 
 static struct keyring keys;
 static struct reader *reader;
-static struct lmtp_door *door;
+static struct lmtp_server *server;
 static struct turned_away turned_away;
 static struct blob_uses *uses; /* NULL: no route keeps mails */
 static struct routing routing;
 
 /* Where mails are put aside, and what is read there. */
 static struct place {
-	struct aside *aside;
+	struct quarantine *quarantine;
 	struct folder *incoming, *retried; /* NULL: there is none */
 } of_maildir, of_lmtp;
 
@@ -48,7 +48,7 @@ static int64_t look_at_place(struct place *place)
 		next_us = sooner(next_us, folder_look(place->incoming));
 	if (place->retried)
 		next_us = sooner(next_us, folder_look(place->retried));
-	return place->aside ? sooner(next_us, aside_look(place->aside)) : next_us;
+	return place->quarantine ? sooner(next_us, quarantine_look(place->quarantine)) : next_us;
 }
 
 static int64_t tend_blobs(void)
@@ -67,64 +67,64 @@ static int64_t look(void *context)
 {
 	(void)context;
 	int64_t next_us = sooner(look_at_place(&of_maildir), look_at_place(&of_lmtp));
-	next_us = door ? sooner(next_us, lmtp_door_look(door)) : next_us;
+	next_us = server ? sooner(next_us, lmtp_server_look(server)) : next_us;
 	next_us = uses ? sooner(next_us, tend_blobs()) : next_us;
 	return sooner(next_us, reader_look(reader)); /* after those who give it mails */
 }
 
-static void tell_counts(struct counts_told *told, void *context)
+static void tell_counts(struct metrics_sink *told, void *context)
 {
 	const struct place *places[] = { &of_maildir, &of_lmtp };
-	struct aside_tally sum = { 0 };
+	struct quarantine_tally sum = { 0 };
 	bool is_full = false;
 	(void)context;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		if (!places[i]->aside)
+		if (!places[i]->quarantine)
 			continue;
-		struct aside_tally tally = aside_tally(places[i]->aside);
+		struct quarantine_tally tally = quarantine_tally(places[i]->quarantine);
 		sum.mails += tally.mails;
 		sum.bytes += tally.bytes;
 		sum.day += tally.day;
-		is_full = is_full || !aside_has_room(places[i]->aside);
+		is_full = is_full || !quarantine_has_room(places[i]->quarantine);
 	}
-	counts_tell(told, "aside_mails", sum.mails);
-	counts_tell(told, "aside_bytes", sum.bytes);
-	counts_tell(told, "aside_day", sum.day);
-	counts_tell(told, "aside_full", is_full);
-	counts_tell(told, "readers_killed", reader_deaths(reader));
+	metrics_add(told, "aside_mails", sum.mails);
+	metrics_add(told, "aside_bytes", sum.bytes);
+	metrics_add(told, "aside_day", sum.day);
+	metrics_add(told, "aside_full", is_full);
+	metrics_add(told, "readers_killed", reader_deaths(reader));
 	if (uses)
 		blob_uses_tell(uses, told);
-	if (door)
-		turned_away_tell(&turned_away, lmtp_door_turned_away(door), told);
+	if (server)
+		turned_away_tell(&turned_away, lmtp_server_turned_away(server), told);
 }
 
-static struct aside *open_aside(const char *base, const struct clock *clock)
+static struct quarantine *open_aside(const char *base, const struct clock *clock)
 {
-	struct aside *aside = aside_new(base, clock);
-	if (!aside)
+	struct quarantine *quarantine = quarantine_new(base, clock);
+	if (!quarantine)
 		die("%s: %s: a folder was expected in which this user may make others", base, strerror(errno));
-	return aside;
+	return quarantine;
 }
 
 static void open_maildir(const char *path, struct folder_needs needs)
 {
 	folder_check(path, "new"); /* before a folder is made in it */
-	of_maildir.aside = needs.aside = open_aside(path, needs.clock);
+	of_maildir.quarantine = needs.quarantine = open_aside(path, needs.clock);
 	of_maildir.incoming = folder_new(path, "new", &needs);
-	of_maildir.retried = folder_new(path, ASIDE_RETRY, &needs);
+	of_maildir.retried = folder_new(path, QUARANTINE_RETRY, &needs);
 }
 
-static void open_door(struct loop *loop, const struct config *config, const char *where, struct folder_needs needs)
+static void open_server(struct loop *loop, const struct config *config, const char *where, struct folder_needs needs)
 {
 	char base[400];
 	snprintf(base, sizeof(base), "%s/%s", config_get(config, "paths", NULL, "state"),
 		runtime_instance(needs.runtime));
-	of_lmtp.aside = needs.aside = open_aside(base, needs.clock);
-	of_lmtp.retried = folder_new(base, ASIDE_RETRY, &needs);
-	door = lmtp_door_new(loop,
-		&(struct lmtp_door_settings){ .where = where,
+	of_lmtp.quarantine = needs.quarantine = open_aside(base, needs.clock);
+	of_lmtp.retried = folder_new(base, QUARANTINE_RETRY, &needs);
+	server = lmtp_server_new(loop,
+		&(struct lmtp_server_settings){ .where = where,
 			.group = config_get(config, "mailin", NULL, "lmtp-group"),
-			.needs = { .aside = needs.aside,
+			.needs = { .quarantine = needs.quarantine,
 				.keys = needs.keys,
 				.reader = needs.reader,
 				.routing = needs.routing,
@@ -198,8 +198,8 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 {
 	const char *path = config_get(config, "mailin", NULL, "folder");
 	const char *where = config_get(config, "mailin", NULL, "lmtp");
-	const bool has_folder = path && *path, has_door = where && *where;
-	if (!has_folder && !has_door)
+	const bool has_folder = path && *path, has_server = where && *where;
+	if (!has_folder && !has_server)
 		return;
 	read_keys(config, &keys);
 	reader = reader_new(clock, NULL);
@@ -210,11 +210,11 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 	};
 	if (has_folder)
 		open_maildir(path, needs);
-	if (has_door)
-		open_door(loop, config, where, needs);
+	if (has_server)
+		open_server(loop, config, where, needs);
 	turned_away.clock = clock;
 	loop_before_wait(loop, look, NULL);
-	runtime_counts_beside(runtime, tell_counts, NULL);
+	runtime_metrics_beside(runtime, tell_counts, NULL);
 }
 
 static void check(const struct config *config)
@@ -239,12 +239,12 @@ static void close_place(struct place *place)
 {
 	folder_free(place->incoming);
 	folder_free(place->retried);
-	aside_free(place->aside);
+	quarantine_free(place->quarantine);
 }
 
 static void stop(void)
 {
-	lmtp_door_free(door);
+	lmtp_server_free(server);
 	close_place(&of_maildir);
 	close_place(&of_lmtp);
 	reader_free(reader);

@@ -8,7 +8,7 @@
  * Promises:  every mail is answered once; one that killed its reader, or that it found no end with, is tried once more in a new one and
  *            then given up, and the one behind it is read. What comes back is held to be anything until report_is_sound says no.
  * Fails by:  READER_DIED, READER_AWAY.
- * Read next: lmtp_door.c, folder.c (who have mails)
+ * Read next: lmtp_server.c, folder.c (who have mails)
  */
 #include "services/platform/mailin/reader.h"
 #include "bus/base/log.h"

@@ -422,7 +422,7 @@ static void judge(struct letters *letters, GMimeMessage *message)
 		complaint_hear_text(letters->report, plain);
 	if (letters->report->kind != REPORT_NONE)
 		return;
-	const struct letter letter = { .from = letters->from,
+	const struct bounce_mail letter = { .from = letters->from,
 		.subject = letters->subject,
 		.text = plain[strspn(plain, " \t\r\n")] ? plain : html,
 		.automatic = is_automatic(message),
@@ -431,7 +431,7 @@ static void judge(struct letters *letters, GMimeMessage *message)
 		.is_written = is_written(message),
 		.names_ours = plain_names_ours || html_names_ours,
 		.is_report = letters->is_report };
-	bounce_hear_letter(&letters->bounce, &letter);
+	bounce_hear_mail(&letters->bounce, &letter);
 	for (int i = 0; i < letters->report->address_count; i++)
 		bounce_hear_ours(&letters->bounce, letters->report->addresses[i]);
 	bounce_tell(&letters->bounce, letters->report);

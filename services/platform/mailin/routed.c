@@ -5,7 +5,7 @@
  *            message that names it is said. The message's key is the digest of the route, the recipients and the mail: what is
  *            delivered again, because an answer was lost, is the same blob and the same message.
  * Fails by:  an end, with words. Who is killed between the blob and the message leaves a reference that goes with its age.
- * Read next: lmtp_door.c, folder.c (who have mails), services/kit/blobs/blob_uses.c
+ * Read next: lmtp_server.c, folder.c (who have mails), services/kit/blobs/blob_uses.c
  */
 #include "services/platform/mailin/routed.h"
 #include "bus/base/cleanup.h"
@@ -186,7 +186,7 @@ static int commit_blob(struct routed *routed, const char *idem, char ret_name[BL
 		ret_name, &routed->is_new);
 }
 
-static void say(struct routed *routed, const char *idem, const char *key, const void *message)
+static void publish_routed(struct routed *routed, const char *idem, const char *key, const void *message)
 {
 	const struct publish_options how = { .shop = routed->mailbox.shop, .key = key, .idem = idem };
 
@@ -219,7 +219,7 @@ static void write_and_say(struct routed *routed, const struct inbound_mail *mail
 		release_blob(routed, mail->blob, idem);
 		end(routed, ROUTED_REFUSED, why);
 	} else {
-		say(routed, idem, key, message);
+		publish_routed(routed, idem, key, message);
 	}
 }
 

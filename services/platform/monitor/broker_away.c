@@ -9,7 +9,7 @@
  *            notice is owed until it has arrived. Who dies between sending and writing it down sends again, with the same id.
  * Fails by:  logging each attempt that failed, and trying again later. A file that cannot be written is logged: then a restart tells
  *            again. A standby tells as well: whether the active one does, it cannot know.
- * Read next: ways.c (what is sent), monitor.c (all other alarms)
+ * Read next: channels.c (what is sent), monitor.c (all other alarms)
  */
 #include "services/platform/monitor/broker_away.h"
 #include "bus/base/cleanup.h"
@@ -36,7 +36,7 @@ static const char KIND[] = "broker-away";
 struct way {
 	struct broker_away *away;
 	int nth;
-	char name[WAY_NAME_MAX];
+	char name[CHANNEL_NAME_MAX];
 	bool owes_away, owes_back;
 	/* the notice that is on its way */
 	struct effect *effect;
@@ -56,7 +56,7 @@ struct broker_away {
 	int64_t went_us, came_us; /* wall time */
 	char why[256];
 	int way_count;
-	struct way ways[2 * WAYS_MAX];
+	struct way channels[2 * CHANNELS_MAX];
 };
 
 /* ---- the file ---- */
@@ -64,7 +64,7 @@ struct broker_away {
 static bool is_owed(const struct broker_away *away)
 {
 	for (int i = 0; i < away->way_count; i++)
-		if (away->ways[i].owes_away || away->ways[i].owes_back)
+		if (away->channels[i].owes_away || away->channels[i].owes_back)
 			return true;
 	return false;
 }
@@ -74,8 +74,9 @@ static char *as_text(const struct broker_away *away)
 	json_t *owed = json_object();
 
 	for (int i = 0; i < away->way_count; i++)
-		json_object_set_new(owed, away->ways[i].name,
-			json_pack("{s:b,s:b}", "away", away->ways[i].owes_away, "back", away->ways[i].owes_back));
+		json_object_set_new(owed, away->channels[i].name,
+			json_pack(
+				"{s:b,s:b}", "away", away->channels[i].owes_away, "back", away->channels[i].owes_back));
 	json_t *whole = json_pack("{s:b,s:I,s:I,s:s,s:o}", "is_away", away->is_told, "went_us",
 		(json_int_t)away->went_us, "came_us", (json_int_t)away->came_us, "why", away->why, "owed", owed);
 	char *text = whole ? json_dumps(whole, JSON_INDENT(1)) : NULL;
@@ -104,7 +105,7 @@ static void save(const struct broker_away *away)
 static void take_owed(struct broker_away *away, const json_t *owed)
 {
 	for (int i = 0; i < away->way_count; i++) {
-		struct way *way = &away->ways[i];
+		struct way *way = &away->channels[i];
 		const json_t *its = json_object_get(owed, way->name);
 
 		way->owes_away = its ? json_is_true(json_object_get(its, "away")) : away->is_told;
@@ -212,19 +213,19 @@ static void write_notice(const struct broker_away *away, bool says_away, AlarmDu
 		"was due goes out when it is back");
 }
 
-static void tell(struct way *way)
+static void notify_channel(struct way *way)
 {
 	const struct broker_away_settings *settings = &way->away->settings;
 	int64_t boot_us = clock_boot_us(settings->clock), wall_us = clock_wall_us(settings->clock);
-	bool is_mail = way->nth < settings->ways->mail_count;
-	int index = is_mail ? way->nth : way->nth - settings->ways->mail_count;
+	bool is_mail = way->nth < settings->channels->mail_count;
+	int index = is_mail ? way->nth : way->nth - settings->channels->mail_count;
 	char why[160] = "[monitor] webhook is not a URL that can be posted to";
 	AlarmDue due;
 
 	way->says_away = way->owes_away;
 	write_notice(way->away, way->says_away, &due);
-	int r = is_mail ? ways_mail(settings->ways, index, &due, wall_us, &way->mail, why)
-			: ways_request(settings->ways, index, &due, wall_us, &way->post);
+	int r = is_mail ? channels_mail(settings->channels, index, &due, wall_us, &way->mail, why)
+			: channels_request(settings->channels, index, &due, wall_us, &way->post);
 	if (r < 0) {
 		ended(way, false, why);
 		return;
@@ -250,7 +251,7 @@ static int64_t look_at(struct way *way, int64_t boot_us)
 		ended(way, false, "no answer in time");
 	}
 	if (!way->effect && owes(way) && boot_us >= way->again_us)
-		tell(way);
+		notify_channel(way);
 	if (way->effect)
 		return way->until_us - boot_us;
 	if (!owes(way))
@@ -266,7 +267,7 @@ static void raise_alarm(struct broker_away *away, const char *why)
 	away->went_us = clock_wall_us(away->settings.clock);
 	TEXT_COPY(away->why, why);
 	for (int i = 0; i < away->way_count; i++) {
-		struct way *way = &away->ways[i];
+		struct way *way = &away->channels[i];
 		bool on_its_way = way->effect && !way->says_away;
 		if (way->owes_back && !on_its_way)
 			way->owes_back = false; /* to this one it was never back */
@@ -283,7 +284,7 @@ static void end_alarm(struct broker_away *away)
 	away->is_told = false;
 	away->came_us = clock_wall_us(away->settings.clock);
 	for (int i = 0; i < away->way_count; i++)
-		away->ways[i].owes_back = true;
+		away->channels[i].owes_back = true;
 	save(away);
 	log_event_about(LOG_NOTICE, &(struct log_about){ .event = event_alarm_over }, "alarm %s over", KIND);
 }
@@ -322,7 +323,7 @@ int64_t broker_away_look(struct broker_away *away, enum runtime_phase phase, con
 	if (phase == RUNTIME_AWAY && !away->is_told)
 		wait_us = away->since_us + away->settings.patience_us - boot_us;
 	for (int i = 0; i < away->way_count; i++)
-		wait_us = sooner(wait_us, look_at(&away->ways[i], boot_us));
+		wait_us = sooner(wait_us, look_at(&away->channels[i], boot_us));
 	return wait_us;
 }
 
@@ -331,11 +332,11 @@ struct broker_away *broker_away_new(const struct broker_away_settings *settings)
 	struct broker_away *away = memory_new(sizeof(*away));
 
 	away->settings = *settings;
-	away->way_count = ways_count(settings->ways);
+	away->way_count = channels_count(settings->channels);
 	for (int i = 0; i < away->way_count; i++) {
-		away->ways[i].away = away;
-		away->ways[i].nth = i;
-		ways_name(settings->ways, i, away->ways[i].name);
+		away->channels[i].away = away;
+		away->channels[i].nth = i;
+		channels_name(settings->channels, i, away->channels[i].name);
 	}
 	load(away);
 	return away;
@@ -344,9 +345,9 @@ struct broker_away *broker_away_new(const struct broker_away_settings *settings)
 void broker_away_free(struct broker_away *away)
 {
 	for (int i = 0; away && i < away->way_count; i++) {
-		if (away->ways[i].effect)
-			effect_drop(away->ways[i].effect);
-		clear(&away->ways[i]);
+		if (away->channels[i].effect)
+			effect_drop(away->channels[i].effect);
+		clear(&away->channels[i]);
 	}
 	free(away);
 }

@@ -5,13 +5,13 @@
 #define PLATFORM_MONITOR_BROKER_AWAY_H
 
 #include "bus/actor/runtime/runtime.h"
-#include "services/platform/monitor/ways.h"
+#include "services/platform/monitor/channels.h"
 #include <limits.h>
 
 struct broker_away;
 
 struct broker_away_settings {
-	const struct ways *ways;           /* borrowed, as all here */
+	const struct channels *channels;   /* borrowed, as all here */
 	struct effect_driver *mail, *http; /* which the process's loop works */
 	const struct clock *clock;
 	int64_t patience_us; /* of boot time: a restart is no alarm */

@@ -4,7 +4,7 @@
  *
  * Promises:  no address, token or secret in a text: alarms are mailed and shown. Strangers' noise beside a storefront that sends well raises
  *            nothing: they can make any number.
- * Read next: conditions.c (when it asks, and which alarms it publishes), door.c, astray.c
+ * Read next: conditions.c (when it asks, and which alarms it publishes), webhook_health.c, astray.c
  */
 #include "services/platform/monitor/check.h"
 
@@ -12,10 +12,10 @@
 #include "bus/base/text.h"
 #include "services/platform/monitor/astray.h"
 #include "services/platform/monitor/backups.h"
-#include "services/platform/monitor/door.h"
 #include "services/platform/monitor/failing.h"
-#include "services/platform/monitor/reached.h"
+#include "services/platform/monitor/notify_status.h"
 #include "services/platform/monitor/rows.h"
+#include "services/platform/monitor/webhook_health.h"
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -139,8 +139,10 @@ static bool waiter_errors(const struct circumstances *now, Alarm *ret)
 
 static bool undelivered(const struct circumstances *now, Alarm *ret)
 {
-	struct reached_none none = reached_none(now->state, now->ways, now->now_us - within(now, TOLD_WITHIN_US));
-	return none.count && say(ret, "alarms do not arrive on %d ways of [monitor]: %.300s", none.count, none.ways);
+	struct notify_status_none none =
+		notify_status_none(now->state, now->channels, now->now_us - within(now, TOLD_WITHIN_US));
+	return none.count &&
+		say(ret, "alarms do not arrive on %d ways of [monitor]: %.300s", none.count, none.channels);
 }
 
 /* Somebody must be told while there is room to do something; below one headroom the broker takes nothing new. */
@@ -351,7 +353,7 @@ enum { BAD_SIGNATURES_LEAST = 3 };
 
 static bool signatures(const struct state *state, const char *shop, int64_t now_us, Alarm *ret)
 {
-	struct door_hour hour = door_hour(state, shop, now_us);
+	struct webhook_hour hour = webhook_hour(state, shop, now_us);
 
 	return hour.bad_signatures >= BAD_SIGNATURES_LEAST && hour.bad_signatures > hour.authentic &&
 		say(ret, "in the last hour %u requests were not signed with this shop's secret, and %u were",
@@ -360,7 +362,7 @@ static bool signatures(const struct state *state, const char *shop, int64_t now_
 
 static bool previous_secret(const struct state *state, const char *shop, int64_t now_us, Alarm *ret)
 {
-	struct door_hour hour = door_hour(state, shop, now_us);
+	struct webhook_hour hour = webhook_hour(state, shop, now_us);
 
 	return hour.previous_secret &&
 		say(ret, "in the last hour %u requests were signed with the secret that is being rotated out",
@@ -369,7 +371,7 @@ static bool previous_secret(const struct state *state, const char *shop, int64_t
 
 static bool silent(const struct state *state, const char *shop, int64_t now_us, Alarm *ret)
 {
-	struct door_silence silence = door_silence(state, shop, now_us);
+	struct webhook_silence silence = webhook_silence(state, shop, now_us);
 
 	return silence.count &&
 		say(ret, "nothing has come for %lld hours; the longest pause of four weeks was %lld: %s",

@@ -7,8 +7,8 @@
 #include "bus/actor/state.h"
 #include "proto/platform_topics.h"
 #include "services/kit/model/spend.h"
+#include "services/platform/monitor/channels.h"
 #include "services/platform/monitor/view.h"
-#include "services/platform/monitor/ways.h"
 
 enum condition {
 	CONDITION_DEAD_LETTERS,
@@ -40,8 +40,8 @@ enum condition {
 struct circumstances {
 	const struct state *state;
 	const struct view *view;
-	const struct ways *ways;        /* to the admin */
-	uint32_t sender_failures_least; /* [monitor] sender-failures */
+	const struct channels *channels; /* to the admin */
+	uint32_t sender_failures_least;  /* [monitor] sender-failures */
 	struct budget budget;
 	int64_t now_us;
 	bool no_backups;   /* [backup] keep is 0 */

@@ -3,17 +3,17 @@
  *
  * Owns:      since when each condition holds, and what is said and not confirmed yet.
  * Promises:  a change is said once, when it has held for the condition's patience, and not looked at again until it is folded.
- * Read next: check.c (what is wrong), episodes.c (which alarms stand), monitor.c (how the admin hears of it)
+ * Read next: check.c (what is wrong), alarm_state.c (which alarms stand), monitor.c (how the admin hears of it)
  */
 #include "services/platform/monitor/conditions.h"
 
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "proto/platform_events.h"
+#include "services/platform/monitor/alarm_state.h"
 #include "services/platform/monitor/astray.h"
-#include "services/platform/monitor/door.h"
-#include "services/platform/monitor/episodes.h"
 #include "services/platform/monitor/failing.h"
+#include "services/platform/monitor/webhook_health.h"
 #include <string.h>
 
 #define FIGURES_EVERY_US (5 * US_PER_MINUTE)
@@ -65,7 +65,7 @@ static void say_figures(const struct look *look, const char *shop, Alarm *alarm)
 {
 	Alarm standing;
 
-	if (!episodes_standing(look->now.state, shop, alarm->kind, &standing) ||
+	if (!alarm_state_standing(look->now.state, shop, alarm->kind, &standing) ||
 		strcmp(standing.text, alarm->text) == 0 || alarm->at_us - standing.at_us < FIGURES_EVERY_US)
 		return;
 	TEXT_COPY(alarm->acknowledged_by, standing.acknowledged_by);
@@ -100,7 +100,7 @@ static void look_at(enum condition condition, const struct look *look)
 		*since_us = 0;
 	else if (!*since_us)
 		*since_us = boot_us;
-	raised = episodes_raised(look->now.state, SHOP_OF_ALL, alarm.kind);
+	raised = alarm_state_raised(look->now.state, SHOP_OF_ALL, alarm.kind);
 	wanted = is_so && (raised || boot_us - *since_us >= condition_patience_us(condition));
 	if (wanted == raised)
 		return;
@@ -116,13 +116,13 @@ static bool look_at_one(const struct look *look, const char *shop, enum shop_con
 
 	ret->raised = is_so;
 	ret->at_us = look->now.now_us;
-	if (is_so == episodes_raised(look->now.state, shop, ret->kind))
+	if (is_so == alarm_state_raised(look->now.state, shop, ret->kind))
 		return is_so;
 	say_news(look->conditions, shop, ret);
 	return false;
 }
 
-static void look_at_door(const char *shop, void *context)
+static void look_at_webhooks(const char *shop, void *context)
 {
 	static const enum shop_condition of_door[] = { SHOP_SIGNATURES, SHOP_PREVIOUS_SECRET, SHOP_SILENT };
 	Alarm alarm;
@@ -146,7 +146,7 @@ bool conditions_look(struct conditions *conditions, const struct view *view)
 	struct look look = { .conditions = conditions,
 		.now = { .state = state,
 			.view = view,
-			.ways = conditions->ways,
+			.channels = conditions->channels,
 			.sender_failures_least = conditions->sender_failures_least,
 			.now_us = clock_wall_us(conditions->clock),
 			.budget = conditions->budget,
@@ -159,7 +159,7 @@ bool conditions_look(struct conditions *conditions, const struct view *view)
 		return true;
 	for (int condition = 0; condition < CONDITION_COUNT; condition++)
 		look_at((enum condition)condition, &look);
-	door_each_shop(state, look_at_door, &look);
+	webhook_health_each_shop(state, look_at_webhooks, &look);
 	astray_each_shop(state, look_at_links, &look);
 	return false;
 }

@@ -10,8 +10,8 @@
 struct conditions {
 	struct runtime *runtime; /* borrowed, as the clock and the ways */
 	const struct clock *clock;
-	const struct ways *ways;        /* to the admin */
-	uint32_t sender_failures_least; /* these three as the configuration says */
+	const struct channels *channels; /* to the admin */
+	uint32_t sender_failures_least;  /* these three as the configuration says */
 	struct budget budget;
 	bool no_backups;
 	/* what conditions.c keeps */

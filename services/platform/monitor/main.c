@@ -43,7 +43,7 @@ static void write_metrics(struct buffer *to)
 }
 
 /* For who asks the broker how all is (`cartbus top`). */
-static void tell_counts(struct counts_told *told, void *context)
+static void tell_counts(struct metrics_sink *told, void *context)
 {
 	(void)context;
 	metrics_tell_folded(runtime_state(status.runtime), clock_wall_us(status.clock), told);
@@ -53,7 +53,7 @@ static void tell_counts(struct counts_told *told, void *context)
 static struct broker_away *watch_broker(
 	const struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
-	struct broker_away_settings settings = { .ways = &monitor_here.ways,
+	struct broker_away_settings settings = { .channels = &monitor_here.channels,
 		.mail = all[0],
 		.http = all[1],
 		.clock = clock,
@@ -66,11 +66,11 @@ static struct broker_away *watch_broker(
 
 static void start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
-	conditions = (struct conditions){ .runtime = runtime, .clock = clock, .ways = &monitor_here.ways };
+	conditions = (struct conditions){ .runtime = runtime, .clock = clock, .channels = &monitor_here.channels };
 	conditions_configure(&conditions, config);
 	status = (struct broker_status){ .runtime = runtime, .clock = clock, .conditions = &conditions };
 	away = watch_broker(runtime, config, clock);
-	runtime_counts_beside(runtime, tell_counts, NULL);
+	runtime_metrics_beside(runtime, tell_counts, NULL);
 	loop_before_wait(loop, before_wait, NULL);
 	tracing_start(loop, config, clock);
 	page_start(loop, config, clock, write_metrics);
@@ -90,7 +90,7 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	struct http_settings http = http_settings_of(config, clock);
 	char why[300];
 
-	if (ways_read(config, &monitor_here.ways, why) < 0)
+	if (channels_read(config, &monitor_here.channels, why) < 0)
 		die("%s", why);
 	monitor_here.clock_rate = clock->rate;
 	all[0] = mail_driver_new(config, clock);
@@ -101,10 +101,10 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 
 static void check_settings(const struct config *config)
 {
-	struct ways ways;
+	struct channels channels;
 	char why[512];
 
-	if (ways_read(config, &ways, why) < 0 || mail_try(config, why) < 0)
+	if (channels_read(config, &channels, why) < 0 || mail_try(config, why) < 0)
 		die("%s", why);
 }
 

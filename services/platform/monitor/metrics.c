@@ -9,8 +9,8 @@
 
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
+#include "services/platform/monitor/alarm_state.h"
 #include "services/platform/monitor/backups.h"
-#include "services/platform/monitor/episodes.h"
 #include "services/platform/monitor/recovered.h"
 #include "services/platform/monitor/rows.h"
 #include "services/platform/monitor/totals.h"
@@ -168,24 +168,24 @@ static void metrics_of_totals(const struct metrics *metrics, struct buffer *to)
 	write_models(metrics, to);
 	write_backups(metrics, to);
 	metric_begin(to, "cartbus_alarms_raised", "gauge", "In how many shops an alarm of that kind stands.");
-	episodes_each_kind(metrics->state, write_alarm, to);
+	alarm_state_each_kind(metrics->state, write_alarm, to);
 }
 
-void metrics_tell_folded(const struct state *state, int64_t now_us, struct counts_told *told)
+void metrics_tell_folded(const struct state *state, int64_t now_us, struct metrics_sink *told)
 {
 	struct totals_mails mails = totals_mails(state);
 	struct rows_mailing day = rows_mailing(state, now_us), hour = rows_mailing_hour(state, now_us);
 	struct recovered recovered = recovered_carts(state, now_us);
 	int64_t next_us = rows_first_cart_us(state);
 
-	counts_tell(told, "mails_sent", mails.outcomes[OUTCOME_SENT]);
-	counts_tell(told, "mails_day", day.tried - day.failed);
-	counts_tell(told, "mails_hour", hour.tried - hour.failed);
-	counts_tell(told, "mails_failed_day", day.failed);
-	counts_tell(told, "recovered", recovered.ever);
-	counts_tell(told, "recovered_day", recovered.today);
-	counts_tell(told, "timers_pending", totals_timers(state).pending);
-	counts_tell(told, "next_cart_us", next_us == INT64_MAX ? 0 : (uint64_t)next_us);
+	metrics_add(told, "mails_sent", mails.outcomes[OUTCOME_SENT]);
+	metrics_add(told, "mails_day", day.tried - day.failed);
+	metrics_add(told, "mails_hour", hour.tried - hour.failed);
+	metrics_add(told, "mails_failed_day", day.failed);
+	metrics_add(told, "recovered", recovered.ever);
+	metrics_add(told, "recovered_day", recovered.today);
+	metrics_add(told, "timers_pending", totals_timers(state).pending);
+	metrics_add(told, "next_cart_us", next_us == INT64_MAX ? 0 : (uint64_t)next_us);
 }
 
 /* ---- the text, and what the broker answered ---- */

@@ -23,7 +23,7 @@ struct metrics {
 };
 void metrics_write(const struct metrics *metrics, struct buffer *to);
 /* What was folded, as counts of the process, for who asks the broker how all is (`cartbus top`). */
-void metrics_tell_folded(const struct state *state, int64_t now_us, struct counts_told *told);
+void metrics_tell_folded(const struct state *state, int64_t now_us, struct metrics_sink *told);
 
 /* ---- what the parts share ---- */
 

@@ -1,5 +1,5 @@
 /*
- * metrics_processes.c: what the processes count, as they told it to the broker (bus/actor/runtime/counts.c)
+ * metrics_processes.c: what the processes count, as they told it to the broker (bus/actor/runtime/metrics.c)
  *
  * Promises:  a process tells what is not 0; here each counter of each is there from its first session on, so that a rate over it is right.
  */
@@ -110,7 +110,7 @@ static const struct counter of_durations[] = {
 	{ "working", "cartbus_service_effect_seconds", "", "How long work in the world took." },
 };
 
-/* Whom a service asks, as its drivers name them (counts_throttled_by). */
+/* Whom a service asks, as its drivers name them (metrics_throttled_by). */
 static const struct peer {
 	const char *service, *kind;
 } peers[] = { { "sender", "mail" }, { "sender", "storefront" }, { "sender", "model" }, { "storefront", "storefront" },

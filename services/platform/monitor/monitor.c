@@ -12,7 +12,7 @@
  * Fails by:  alarm.told with what the other side said, after a week of trying, or at once when trying again would not help; until
  *            then, and after that, alarm-undelivered on the ways that work. The alarm stands in `cartbus status` whether or not
  *            anybody could be reached.
- * Read next: check.c (what is wrong), conditions.c (when it is asked), episodes.c (which alarms are new), ways.c (what is sent)
+ * Read next: check.c (what is wrong), conditions.c (when it is asked), alarm_state.c (which alarms are new), channels.c (what is sent)
  */
 #include "services/platform/monitor/monitor.h"
 
@@ -23,14 +23,14 @@
 #include "proto/platform_topics.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/model/spend.h"
+#include "services/platform/monitor/alarm_state.h"
 #include "services/platform/monitor/astray.h"
-#include "services/platform/monitor/door.h"
-#include "services/platform/monitor/episodes.h"
 #include "services/platform/monitor/failing.h"
-#include "services/platform/monitor/reached.h"
+#include "services/platform/monitor/notify_status.h"
 #include "services/platform/monitor/recovered.h"
 #include "services/platform/monitor/rows.h"
 #include "services/platform/monitor/totals.h"
+#include "services/platform/monitor/webhook_health.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,21 +42,21 @@
 static const int64_t backoff_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE,
 	US_PER_HOUR };
 
-static const struct effect_kind tell_mail_effect, tell_http_effect; /* below */
+static const struct effect_kind notifier_mail_effect, notifier_http_effect; /* below */
 
 /* ---- which ways ---- */
 
-static enum verdict tell_hear_alarm(const struct state *state, const Alarm *alarm, struct turn *turn)
+static enum verdict notifier_hear_alarm(const struct state *state, const Alarm *alarm, struct turn *turn)
 {
-	const struct ways *ways = &monitor_context(state)->ways;
+	const struct channels *channels = &monitor_context(state)->channels;
 	const struct message_meta *said = turn_message(turn);
 	AlarmDue due = { .alarm_seq = said->seq, .has_alarm = true, .alarm = *alarm };
 
-	if (!episodes_is_news(state, said->shop, alarm))
+	if (!alarm_state_is_news(state, said->shop, alarm))
 		return TURN_DONE;
 	TEXT_COPY(due.about, said->shop);
-	for (int i = 0; i < ways_count(ways); i++) {
-		ways_name(ways, i, due.way);
+	for (int i = 0; i < channels_count(channels); i++) {
+		channels_name(channels, i, due.way);
 		SAY(turn, alarm_due, &due, .shop = said->shop, .key = due.way);
 	}
 	return TURN_DONE;
@@ -106,16 +106,16 @@ static enum verdict post(const struct monitor *context, int index, const AlarmDu
 {
 	struct post *post = memory_new(sizeof(*post));
 
-	if (ways_request(&context->ways, index, due, turn_now_us(turn), &post->request) < 0) {
+	if (channels_request(&context->channels, index, due, turn_now_us(turn), &post->request) < 0) {
 		post_free(post);
 		return told(due, false, "[monitor] webhook is not a URL that can be posted to", turn);
 	}
 	int64_t deadline_us = (int64_t)((double)POST_DEADLINE_US / context->clock_rate);
 	post->request.deadline_us = deadline_us > POST_LEAST_US ? deadline_us : POST_LEAST_US;
-	return turn_effect(turn, &tell_http_effect, (void **)&post);
+	return turn_effect(turn, &notifier_http_effect, (void **)&post);
 }
 
-static enum verdict tell_hear_due(const struct state *state, const AlarmDue *due, struct turn *turn)
+static enum verdict notifier_hear_due(const struct state *state, const AlarmDue *due, struct turn *turn)
 {
 	const struct monitor *context = monitor_context(state);
 	AlarmDue now = *due;
@@ -124,14 +124,14 @@ static enum verdict tell_hear_due(const struct state *state, const AlarmDue *due
 	bool is_mail;
 	int index;
 
-	episodes_bring_up_to_date(state, due->about, &now.alarm);
-	if (!ways_find(&context->ways, due->way, &is_mail, &index))
+	alarm_state_bring_up_to_date(state, due->about, &now.alarm);
+	if (!channels_find(&context->channels, due->way, &is_mail, &index))
 		return told(due, false, "this way is not configured any more", turn);
 	if (!is_mail)
 		return post(context, index, &now, turn);
-	if (ways_mail(&context->ways, index, &now, turn_now_us(turn), &mail, why) < 0)
+	if (channels_mail(&context->channels, index, &now, turn_now_us(turn), &mail, why) < 0)
 		return told(due, false, why, turn);
-	return turn_effect(turn, &tell_mail_effect, (void **)&mail);
+	return turn_effect(turn, &notifier_mail_effect, (void **)&mail);
 }
 
 static enum verdict mail_decide(const struct state *state, const void *message, const void *request, const void *result,
@@ -178,10 +178,10 @@ static void mail_request_free(void *request)
 	mail_free(request);
 }
 
-static const struct effect_kind tell_mail_effect = {
+static const struct effect_kind notifier_mail_effect = {
 	.name = "mail", .request_free = mail_request_free, .deadline_us = MAIL_DEADLINE_US, .decide = mail_decide
 };
-static const struct effect_kind tell_http_effect = {
+static const struct effect_kind notifier_http_effect = {
 	.name = "http", .request_free = post_free, .deadline_us = EFFECT_DEADLINE_US, .decide = http_decide
 };
 
@@ -189,8 +189,8 @@ static const struct effect_kind tell_http_effect = {
 
 static void remember_due(struct state *state, const struct message_meta *said, const AlarmDue *due)
 {
-	episodes_remember_due(state, said, due);
-	reached_remember_due(state, said, due);
+	alarm_state_remember_due(state, said, due);
+	notify_status_remember_due(state, said, due);
 }
 
 static void remember_sent(struct state *state, const struct message_meta *said, const ReminderOutcome *sent)
@@ -219,22 +219,22 @@ static void remember_released(struct state *state, const struct message_meta *sa
 
 const struct service monitor = {
 	.name = "monitor",
-	.unhurried = true,
+	.batch_projections = true,
 	.layout = 8,
 	.exclusive = true,
 	.operator_ = true, /* asks the broker how it is */
-	.hears = HEARING(HEARS(alarm, tell_hear_alarm), HEARS(alarm_due, tell_hear_due)),
+	.hears = HEARING(HEARS(alarm, notifier_hear_alarm), HEARS(alarm_due, notifier_hear_due)),
 	.remembers = REMEMBERING(REMEMBERS(reminder_due, rows_remember_due), REMEMBERS(reminder_sent, remember_sent),
 		REMEMBERS(reminder_refused, rows_remember_outcome),
 		REMEMBERS(reminder_ambiguous, rows_remember_outcome),
 		REMEMBERS(reminder_skipped, rows_remember_outcome), REMEMBERS(audit, remember_audit),
 		REMEMBERS(shop_status, rows_remember_status), REMEMBERS(timer_set, rows_remember_set),
 		REMEMBERS(timer_cancel, rows_remember_cancel), REMEMBERS(timer_fired, rows_remember_fired),
-		REMEMBERS(gateway_seen, door_remember), REMEMBERS(alarm, episodes_remember),
-		REMEMBERS(alarm_due, remember_due), REMEMBERS(alarm_told, reached_remember_told),
+		REMEMBERS(gateway_seen, webhook_health_remember), REMEMBERS(alarm, alarm_state_remember),
+		REMEMBERS(alarm_due, remember_due), REMEMBERS(alarm_told, notify_status_remember_told),
 		REMEMBERS(queue_failed, failing_remember), REMEMBERS(model_used, remember_model),
 		REMEMBERS(send_claim, spend_remember_claim), REMEMBERS(reminder_released, remember_released),
 		REMEMBERS(cart_state, astray_remember), REMEMBERS(document, docs_remember)),
 	.says = SAYING(SAYS(alarm), SAYS(alarm_due), SAYS(alarm_told), SAYS(queue_failed)),
-	.effects = RUNNING(&tell_mail_effect, &tell_http_effect),
+	.effects = RUNNING(&notifier_mail_effect, &notifier_http_effect),
 };

@@ -5,13 +5,13 @@
 #define PLATFORM_MONITOR_MONITOR_H
 
 #include "bus/actor/service.h"
-#include "services/platform/monitor/ways.h"
+#include "services/platform/monitor/channels.h"
 
 extern const struct service monitor;
 
 struct monitor {
-	struct ways ways;  /* how the admin is told */
-	double clock_rate; /* of the wall clock: delays of the bus run at the true rate */
+	struct channels channels; /* how the admin is told */
+	double clock_rate;        /* of the wall clock: delays of the bus run at the true rate */
 };
 SERVICE_CONTEXT(monitor, struct monitor);
 

@@ -84,7 +84,7 @@ static bool is_our_name(const char *header)
 	return config_each_value(page.config, "monitor", NULL, "host", is_this_name, host) != 0;
 }
 
-static bool say(struct answer *answer, unsigned status, const char *words)
+static bool answer_words(struct answer *answer, unsigned status, const char *words)
 {
 	answer->status = status;
 	answer->content_type = "text/plain; charset=utf-8";
@@ -103,17 +103,17 @@ static bool judge_head(void *context, struct web_request *asked)
 	(void)context;
 	asked->body_most = BODY_MOST;
 	if (host && !is_our_name(host))
-		return say(
+		return answer_words(
 			answer, 421, "this name is not known here: ask for an address, or name it in [monitor] host\n");
 	if (strcmp(request->path, "/metrics") != 0)
-		return say(answer, 404, "the metrics are at /metrics\n");
+		return answer_words(answer, 404, "the metrics are at /metrics\n");
 	if (strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0)
 		return true;
 	answer->allow = "GET, HEAD";
-	return say(answer, 405, "GET or HEAD\n");
+	return answer_words(answer, 405, "GET or HEAD\n");
 }
 
-static bool decide(void *context, struct web_request *asked)
+static bool answer_metrics(void *context, struct web_request *asked)
 {
 	(void)context;
 	asked->answer.status = 200;
@@ -150,7 +150,7 @@ static int listen_socket(void)
 
 static void serve(int fd)
 {
-	const struct web_owner owner = { .judge_head = judge_head, .decide = decide };
+	const struct web_owner owner = { .judge_head = judge_head, .decide = answer_metrics };
 	const struct web_limits limits = { .head_most = HEAD_MOST,
 		.body_most = BODY_MOST,
 		.sources = { .connections_each = CONNECTIONS_EACH,
@@ -235,7 +235,7 @@ uint64_t page_turned_away(void)
 	return page.web ? web_counters(page.web)->turned_away : 0;
 }
 
-void page_tell_turned_away(struct counts_told *told)
+void page_tell_turned_away(struct metrics_sink *told)
 {
 	turned_away_tell(&page.turned_away, page_turned_away(), told);
 }

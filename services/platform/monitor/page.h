@@ -12,6 +12,6 @@ typedef void page_fn(struct buffer *to);
 void page_start(struct loop *loop, const struct config *config, const struct clock *clock, page_fn *write);
 void page_stop(void);
 uint64_t page_turned_away(void); /* connections that were not let in, since the start */
-void page_tell_turned_away(struct counts_told *told);
+void page_tell_turned_away(struct metrics_sink *told);
 
 #endif

@@ -104,7 +104,7 @@ static void read_message(const struct message_meta *said, struct bytes payload, 
 
 	if (!message || !topic_read(topic, payload, message))
 		return;
-	for (const struct topic_told *row = topic->told; row && row->topic; row++) {
+	for (const struct topic_log_row *row = topic->log_rows; row && row->topic; row++) {
 		if (row->topic != topic)
 			continue;
 		take(message, row->subject, ret->cart);

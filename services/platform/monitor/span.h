@@ -22,7 +22,7 @@ bool span_is_wanted(const struct message_meta *said, struct span_share share);
 
 /*
  * `began_us`: log time of the message it was decided on; 0: unknown, or there was none. The payload may be masked: only what the table of
- * topics says is harmless is taken (CART_SHOWN, CART_TOLD).
+ * topics says is harmless is taken (CART_SHOWN, CART_LOG_ROWS).
  */
 json_t *span_of(const struct message_meta *said, struct bytes payload, int64_t began_us);
 /* What is sent: spans by who said them, { "intake": [span, ...], ... }. */

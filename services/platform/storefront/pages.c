@@ -12,7 +12,7 @@
 #include "services/kit/storefront/api.h"
 #include "services/kit/storefront/event.h"
 #include "services/kit/storefront/fields.h"
-#include "services/kit/storefront/particulars.h"
+#include "services/kit/storefront/payload_parts.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ struct reader {
 	void *context;
 };
 
-static void tell(const struct reader *reader, enum reading reading)
+static void hand_event(const struct reader *reader, enum reading reading)
 {
 	if (reading == READ_CHANGED || reading == READ_CHECKOUT)
 		reader->each(reader->event, reading, reader->context);
@@ -124,7 +124,7 @@ static int read_shopify(const struct reader *reader, const StorefrontTask *task,
 		reader->source->topic = !orders           ? "checkouts/update"
 			: field_word(one, "cancelled_at") ? "orders/cancelled"
 							  : "orders/create";
-		tell(reader, shopify_read_resource(reader->source, one, reader->event));
+		hand_event(reader, shopify_read_resource(reader->source, one, reader->event));
 	}
 	return 0;
 }
@@ -140,7 +140,7 @@ static int read_woocommerce(
 	ret->after = task->after + 1;
 	reader->source->topic = "order.updated";
 	for (size_t i = 0; i < json_array_size(body); i++)
-		tell(reader, woocommerce_read_order(reader->source, json_array_get(body, i), reader->event));
+		hand_event(reader, woocommerce_read_order(reader->source, json_array_get(body, i), reader->event));
 	return 0;
 }
 
@@ -159,7 +159,7 @@ static int read_bigcommerce(
 		order->heard_us = reader->source->heard_us;
 		read_address(reader->source, field_word(field_object(body, "billing_address"), "email"), &order->ids);
 	}
-	tell(reader, reading);
+	hand_event(reader, reading);
 	return reading == READ_UNREADABLE ? -EINVAL : 0;
 }
 

@@ -39,7 +39,7 @@ static void alarm_answered(void *context, enum said_result result, uint64_t seq,
 }
 
 /* Says it until it is confirmed: the broker may be away while the clock jumps. */
-static int64_t tell(void *context)
+static int64_t publish_jump(void *context)
 {
 	int64_t jump_us = clock_hold_jump_us(&hold_here);
 	Alarm alarm = { .raised = jump_us != 0, .at_us = clock_wall_us(hold_here.clock) };
@@ -63,7 +63,7 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 	(void)config;
 	runtime_in_use = runtime;
 	hold_here = clock_hold_from(clock);
-	loop_before_wait(loop, tell, NULL);
+	loop_before_wait(loop, publish_jump, NULL);
 }
 
 int main(int argc, char **argv)

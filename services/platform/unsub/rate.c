@@ -7,7 +7,7 @@
  *            rate.alarm (shop, kind -> the alarm that stands, as it was said last).
  * Promises:  decided in the turn of the complaint itself, from facts alone: no second complaint is needed to notice the first
  *            three; the pause and the alarm are raised once. An alarm that stands is said again when its figures have changed, and once a
- *            day: its words are about now. The admin is told of none of these again (platform/monitor/episodes.c).
+ *            day: its words are about now. The admin is told of none of these again (platform/monitor/alarm_state.c).
  * Read next: unsub.c, carts/policy/stops_rows.c (what a pause of this priority means to a mail)
  */
 #include "services/platform/unsub/rate.h"

@@ -215,7 +215,7 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 
 const struct service unsub = {
 	.name = "unsub",
-	.unhurried = true,
+	.batch_projections = true,
 	.exclusive = true,
 	.layout = 3,
 	.hears = HEARING(HEARS(optout_request, hear_optout), HEARS(mail_feedback, hear_feedback),

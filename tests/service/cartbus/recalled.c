@@ -1,6 +1,6 @@
 /* recalled.c: a restore that begins to learn, and what it has noted */
 #include "tests/service/cartbus/recalled.h"
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 
 #include "bus/actor/state.h"
 #include "bus/base/cleanup.h"
@@ -18,12 +18,12 @@ static void hear(const char *words, void *context)
 	snprintf(heard, sizeof(heard), "%s", words);
 }
 
-struct recall recalled_new(void)
+struct recover_sends recalled_new(void)
 {
 	static const struct command command = { .name = "restore", .hear = hear };
 
 	heard[0] = '\0';
-	return (struct recall){ .command = &command,
+	return (struct recover_sends){ .command = &command,
 		.log_id = RECALLED_LOG,
 		.origin = RECALLED_ORIGIN,
 		.head = RECALLED_HEAD,
@@ -36,13 +36,13 @@ struct recall recalled_new(void)
 		.sidelogs = json_array() };
 }
 
-void recalled_drop(struct recall *recall)
+void recalled_drop(struct recover_sends *recovery)
 {
-	json_decref(recall->sends);
-	json_decref(recall->said);
-	json_decref(recall->modes);
-	json_decref(recall->let_back);
-	json_decref(recall->sidelogs);
+	json_decref(recovery->sends);
+	json_decref(recovery->said);
+	json_decref(recovery->modes);
+	json_decref(recovery->let_back);
+	json_decref(recovery->sidelogs);
 }
 
 const char *recalled_heard(void)

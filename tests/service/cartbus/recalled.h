@@ -7,14 +7,14 @@
 #ifndef TESTS_SERVICE_CARTBUS_RECALLED_H
 #define TESTS_SERVICE_CARTBUS_RECALLED_H
 
-#include "services/cartbus/backup/recall.h"
+#include "services/cartbus/backup/recover_sends.h"
 
 enum { RECALLED_HEAD = 100, RECALLED_FROM_US = 1000 };
 
 extern const char RECALLED_LOG[], RECALLED_ORIGIN[], RECALLED_OTHER_LOG[]; /* the last: nobody's */
 
-struct recall recalled_new(void);
-void recalled_drop(struct recall *recall);
+struct recover_sends recalled_new(void);
+void recalled_drop(struct recover_sends *recovery);
 const char *recalled_heard(void); /* what it complained of last */
 
 const char *recalled_text(const json_t *object, const char *name); /* "(none)": there is none */

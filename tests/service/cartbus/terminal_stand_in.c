@@ -13,8 +13,8 @@
 static char typed[400];
 static char *rest; /* of what is typed; NULL: there is no terminal */
 static int width, height;
-static struct picture shown; /* before */
-static bool is_heard;        /* a key was just heard: nothing more is there, and a picture is due */
+static struct screen_buffer shown; /* before */
+static bool is_heard;              /* a key was just heard: nothing more is there, and a picture is due */
 
 static void read_size(const char *text)
 {
@@ -36,7 +36,7 @@ void terminal_stand_in_type(const char *size_and_keys)
 
 /* ---- showing ---- */
 
-static bool is_blank(const struct picture_cell *cells, int count)
+static bool is_blank(const struct screen_buffer_cell *cells, int count)
 {
 	for (int i = 0; i < count; i++) {
 		if (cells[i].character != L' ' || cells[i].style != STYLE_PLAIN)
@@ -45,16 +45,16 @@ static bool is_blank(const struct picture_cell *cells, int count)
 	return true;
 }
 
-static bool is_as_before(const struct picture *picture, int row)
+static bool is_as_before(const struct screen_buffer *screen_buffer, int row)
 {
-	const struct picture_cell *now = &picture->cells[row * picture->width];
+	const struct screen_buffer_cell *now = &screen_buffer->cells[row * screen_buffer->width];
 
-	if (shown.width != picture->width || shown.height != picture->height)
-		return is_blank(now, picture->width);
-	return memcmp(now, &shown.cells[row * picture->width], (size_t)picture->width * sizeof(*now)) == 0;
+	if (shown.width != screen_buffer->width || shown.height != screen_buffer->height)
+		return is_blank(now, screen_buffer->width);
+	return memcmp(now, &shown.cells[row * screen_buffer->width], (size_t)screen_buffer->width * sizeof(*now)) == 0;
 }
 
-static void print_styles(const struct picture_cell *cells, int count)
+static void print_styles(const struct screen_buffer_cell *cells, int count)
 {
 	static const char letters[STYLES] = { [STYLE_PLAIN] = ' ',
 		[STYLE_FAINT] = 'f',
@@ -78,12 +78,14 @@ static void print_styles(const struct picture_cell *cells, int count)
 		putchar('\n');
 }
 
-static void print_row(const struct picture *picture, int row)
+static void print_row(const struct screen_buffer *screen_buffer, int row)
 {
-	struct picture one = { .width = picture->width, .height = 1, .cells = &picture->cells[row * picture->width] };
+	struct screen_buffer one = {
+		.width = screen_buffer->width, .height = 1, .cells = &screen_buffer->cells[row * screen_buffer->width]
+	};
 
 	printf("%2d |", row);
-	picture_write(&one, stdout);
+	screen_buffer_write(&one, stdout);
 	print_styles(one.cells, one.width);
 }
 
@@ -93,7 +95,7 @@ int __wrap_isatty(int fd);
 int __wrap_screen_open(void);
 void __wrap_screen_close(void);
 void __wrap_screen_size(int *ret_width, int *ret_height);
-void __wrap_screen_show(const struct picture *picture);
+void __wrap_screen_show(const struct screen_buffer *screen_buffer);
 int __wrap_screen_key(void);
 
 int __wrap_isatty(int fd)
@@ -110,7 +112,7 @@ int __wrap_screen_open(void)
 void __wrap_screen_close(void)
 {
 	puts("== the terminal is as it was");
-	picture_free(&shown);
+	screen_buffer_free(&shown);
 }
 
 void __wrap_screen_size(int *ret_width, int *ret_height)
@@ -119,16 +121,17 @@ void __wrap_screen_size(int *ret_width, int *ret_height)
 	*ret_height = height;
 }
 
-void __wrap_screen_show(const struct picture *picture)
+void __wrap_screen_show(const struct screen_buffer *screen_buffer)
 {
-	if (shown.width != picture->width || shown.height != picture->height)
-		printf("== %dx%d\n", picture->width, picture->height);
-	for (int row = 0; row < picture->height; row++) {
-		if (!is_as_before(picture, row))
-			print_row(picture, row);
+	if (shown.width != screen_buffer->width || shown.height != screen_buffer->height)
+		printf("== %dx%d\n", screen_buffer->width, screen_buffer->height);
+	for (int row = 0; row < screen_buffer->height; row++) {
+		if (!is_as_before(screen_buffer, row))
+			print_row(screen_buffer, row);
 	}
-	picture_init(&shown, picture->width, picture->height);
-	memcpy(shown.cells, picture->cells, (size_t)picture->width * (size_t)picture->height * sizeof(*picture->cells));
+	screen_buffer_init(&shown, screen_buffer->width, screen_buffer->height);
+	memcpy(shown.cells, screen_buffer->cells,
+		(size_t)screen_buffer->width * (size_t)screen_buffer->height * sizeof(*screen_buffer->cells));
 }
 
 /* The keys are a pipe that nobody writes to any more. */

@@ -290,7 +290,7 @@ static void the_headroom_is_the_larger_of_a_size_and_a_part(void **state)
 
 		snprintf(text, sizeof(text), "[broker]\n%s", cases[i].text);
 		assert_int_equal(config_parse(text, "cartbus.conf", settings_keys, &config, &error), 0);
-		assert_int_equal(room_headroom(config, cases[i].disk_bytes), cases[i].wanted);
+		assert_int_equal(disk_headroom(config, cases[i].disk_bytes), cases[i].wanted);
 		config_free(config);
 	}
 }

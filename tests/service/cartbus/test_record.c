@@ -13,11 +13,11 @@ static void on_record_is_who_called_sudo_else_the_user(void **state)
 
 	(void)state;
 	setenv("SUDO_USER", "ada", 1);
-	assert_string_equal(who_am_i(), "ada");
+	assert_string_equal(operator_name(), "ada");
 	setenv("SUDO_USER", "", 1);
-	assert_string_equal(who_am_i(), user ? user->pw_name : "unknown");
+	assert_string_equal(operator_name(), user ? user->pw_name : "unknown");
 	unsetenv("SUDO_USER");
-	assert_string_equal(who_am_i(), user ? user->pw_name : "unknown");
+	assert_string_equal(operator_name(), user ? user->pw_name : "unknown");
 }
 
 int main(void)

@@ -143,26 +143,26 @@ static void what_is_older_than_a_minute_is_forgotten(void **state)
 	world_free(world);
 }
 
-static char *text_of(const struct picture *picture)
+static char *text_of(const struct screen_buffer *screen_buffer)
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *to = open_memstream(&text, &len);
 
-	picture_write(picture, to);
+	screen_buffer_write(screen_buffer, to);
 	fclose(to);
 	return text;
 }
 
 static char *drawn(const struct world *world, int width, int height, struct top_banner banner)
 {
-	struct picture picture = { 0 };
+	struct screen_buffer screen_buffer = { 0 };
 	char *text;
 
-	picture_init(&picture, width, height);
-	top_draw(&picture, &world->figures, &banner);
-	text = text_of(&picture);
-	picture_free(&picture);
+	screen_buffer_init(&screen_buffer, width, height);
+	top_draw(&screen_buffer, &world->figures, &banner);
+	text = text_of(&screen_buffer);
+	screen_buffer_free(&screen_buffer);
 	return text;
 }
 
@@ -220,67 +220,67 @@ static void a_broker_that_is_away_leaves_the_picture_and_says_so(void **state)
 
 static void nothing_that_a_message_holds_moves_the_cursor(void **state)
 {
-	struct picture picture = { 0 };
+	struct screen_buffer screen_buffer = { 0 };
 	char *text;
 
 	(void)state;
-	picture_init(&picture, 12, 3);
-	picture_put(&picture, 0, 0, STYLE_PLAIN,
+	screen_buffer_init(&screen_buffer, 12, 3);
+	screen_buffer_put(&screen_buffer, 0, 0, STYLE_PLAIN,
 		"a\033[2J\r\n\xc2\x9b"
 		"b");
-	picture_put(&picture, 1, 0, STYLE_PLAIN, "\xff\xc3");
-	picture_put(&picture, 2, 4, STYLE_PLAIN, "too long for it");
-	picture_put(&picture, 5, 0, STYLE_PLAIN, "outside");
-	picture_put(&picture, 0, 99, STYLE_PLAIN, "outside");
-	text = text_of(&picture);
+	screen_buffer_put(&screen_buffer, 1, 0, STYLE_PLAIN, "\xff\xc3");
+	screen_buffer_put(&screen_buffer, 2, 4, STYLE_PLAIN, "too long for it");
+	screen_buffer_put(&screen_buffer, 5, 0, STYLE_PLAIN, "outside");
+	screen_buffer_put(&screen_buffer, 0, 99, STYLE_PLAIN, "outside");
+	text = text_of(&screen_buffer);
 	for (const char *at = text; *at; at++)
 		assert_true(*at == '\n' || (unsigned char)*at >= ' ');
 	assert_non_null(strstr(text, "a?[2J??"));
 	assert_non_null(strstr(text, "\n    too lon~\n"));
 	free(text);
-	picture_free(&picture);
+	screen_buffer_free(&screen_buffer);
 }
 
 static void a_wide_character_takes_two_columns(void **state)
 {
-	struct picture picture = { 0 };
+	struct screen_buffer screen_buffer = { 0 };
 	char *text;
 
 	(void)state;
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		skip();
-	picture_init(&picture, 6, 1);
-	assert_int_equal(picture_put(&picture, 0, 0, STYLE_PLAIN, "買い"), 4);
-	picture_put(&picture, 0, 4, STYLE_PLAIN, "é!");
-	text = text_of(&picture);
+	screen_buffer_init(&screen_buffer, 6, 1);
+	assert_int_equal(screen_buffer_put(&screen_buffer, 0, 0, STYLE_PLAIN, "買い"), 4);
+	screen_buffer_put(&screen_buffer, 0, 4, STYLE_PLAIN, "é!");
+	text = text_of(&screen_buffer);
 	assert_string_equal(text, "買いé!\n");
 	free(text);
-	picture_init(&picture, 5, 1);
-	picture_put(&picture, 0, 0, STYLE_PLAIN, "買い物");
-	text = text_of(&picture);
+	screen_buffer_init(&screen_buffer, 5, 1);
+	screen_buffer_put(&screen_buffer, 0, 0, STYLE_PLAIN, "買い物");
+	text = text_of(&screen_buffer);
 	assert_string_equal(text, "買い~\n");
 	free(text);
-	picture_free(&picture);
+	screen_buffer_free(&screen_buffer);
 	setlocale(LC_CTYPE, "C");
 }
 
 static void numbers_are_short(void **state)
 {
-	char ret[HUMANE_ROOM];
+	char ret[HUMAN_FORMAT_ROOM];
 
 	(void)state;
-	assert_string_equal(humane_count(9999, ret), "9999");
-	assert_string_equal(humane_count(12345, ret), "12.3k");
-	assert_string_equal(humane_count(4100000, ret), "4.1M");
-	assert_string_equal(humane_rate(-1, ret), "-");
-	assert_string_equal(humane_rate(0, ret), "0");
-	assert_string_equal(humane_rate(0.01, ret), "0.1");
-	assert_string_equal(humane_rate(312.4, ret), "312");
-	assert_string_equal(humane_bytes(44023414784, ret), "41.0G");
-	assert_string_equal(humane_age(-5, ret), "0s");
-	assert_string_equal(humane_age(119 * US_PER_S, ret), "119s");
-	assert_string_equal(humane_age(3 * US_PER_HOUR, ret), "3h");
-	assert_string_equal(humane_age(49 * US_PER_HOUR, ret), "2d");
+	assert_string_equal(human_format_count(9999, ret), "9999");
+	assert_string_equal(human_format_count(12345, ret), "12.3k");
+	assert_string_equal(human_format_count(4100000, ret), "4.1M");
+	assert_string_equal(human_format_rate(-1, ret), "-");
+	assert_string_equal(human_format_rate(0, ret), "0");
+	assert_string_equal(human_format_rate(0.01, ret), "0.1");
+	assert_string_equal(human_format_rate(312.4, ret), "312");
+	assert_string_equal(human_format_bytes(44023414784, ret), "41.0G");
+	assert_string_equal(human_format_age(-5, ret), "0s");
+	assert_string_equal(human_format_age(119 * US_PER_S, ret), "119s");
+	assert_string_equal(human_format_age(3 * US_PER_HOUR, ret), "3h");
+	assert_string_equal(human_format_age(49 * US_PER_HOUR, ret), "2d");
 }
 
 static void counts_are_whole_up_to_ten_thousand(void **state)
@@ -291,11 +291,11 @@ static void counts_are_whole_up_to_ten_thousand(void **state)
 	} cases[] = { { 0, "0" }, { 1, "1" }, { 312, "312" }, { 9999, "9999" }, { 10000, "10.0k" }, { 12345, "12.3k" },
 		{ 99949, "99.9k" }, { 99950, "100k" }, { 999999, "1000k" }, { 1000000, "1.0M" }, { 4100000, "4.1M" },
 		{ 1e9, "1.0G" }, { 1e12, "1.0T" }, { 1e15, "1000T" } };
-	char words[HUMANE_ROOM];
+	char words[HUMAN_FORMAT_ROOM];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(humane_count(cases[i].number, words), cases[i].words);
+		assert_string_equal(human_format_count(cases[i].number, words), cases[i].words);
 }
 
 /* Little is not nothing. */
@@ -306,11 +306,11 @@ static void a_rate_has_a_place_behind_the_point_while_it_is_small(void **state)
 		const char *words;
 	} cases[] = { { -1, "-" }, { 0, "0" }, { 0.001, "0.1" }, { 0.05, "0.1" }, { 0.3, "0.3" }, { 1, "1.0" },
 		{ 9.94, "9.9" }, { 9.95, "10" }, { 312, "312" }, { 12345, "12.3k" } };
-	char words[HUMANE_ROOM];
+	char words[HUMAN_FORMAT_ROOM];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(humane_rate(cases[i].number, words), cases[i].words);
+		assert_string_equal(human_format_rate(cases[i].number, words), cases[i].words);
 }
 
 static void bytes_are_told_in_powers_of_1024(void **state)
@@ -320,11 +320,11 @@ static void bytes_are_told_in_powers_of_1024(void **state)
 		const char *words;
 	} cases[] = { { 0, "0.0B" }, { 1023, "1023B" }, { 1024, "1.0K" }, { 812 * 1024, "812K" },
 		{ 41.2 * (1 << 30), "41.2G" }, { 1024.0 * 1024, "1.0M" }, { 5e15, "4547T" } };
-	char words[HUMANE_ROOM];
+	char words[HUMAN_FORMAT_ROOM];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(humane_bytes(cases[i].number, words), cases[i].words);
+		assert_string_equal(human_format_bytes(cases[i].number, words), cases[i].words);
 }
 
 static void an_age_is_told_in_the_unit_of_which_there_are_two(void **state)
@@ -336,11 +336,11 @@ static void an_age_is_told_in_the_unit_of_which_there_are_two(void **state)
 		{ 2 * US_PER_MINUTE - 1, "119s" }, { 2 * US_PER_MINUTE, "2min" }, { 2 * US_PER_HOUR - 1, "119min" },
 		{ 2 * US_PER_HOUR, "2h" }, { 2 * US_PER_DAY - 1, "47h" }, { 2 * US_PER_DAY, "2d" },
 		{ 100 * US_PER_DAY, "100d" } };
-	char words[HUMANE_ROOM];
+	char words[HUMAN_FORMAT_ROOM];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(humane_age(cases[i].us, words), cases[i].words);
+		assert_string_equal(human_format_age(cases[i].us, words), cases[i].words);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* given.c: fixtures and folders for the gateway's tests */
 #include "given.h"
 #include "bus/base/file.h"
-#include "services/kit/time/moment.h"
+#include "services/kit/time/timestamp.h"
 #include "tests/unit/folder.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ int64_t at_us(const char *moment)
 {
 	int64_t us = 0;
 
-	assert_int_equal(moment_parse(moment, &us), 0);
+	assert_int_equal(timestamp_parse(moment, &us), 0);
 	return us;
 }
 

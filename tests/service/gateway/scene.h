@@ -142,7 +142,7 @@ static inline void let_in(void)
 {
 	enum said_result result = SAID_UNKNOWN;
 
-	assert_int_equal(runtime_say_encoded(sim_runtime(scene.sim, "gateway"), said(), note_end, &result), 0);
+	assert_int_equal(runtime_publish_encoded(sim_runtime(scene.sim, "gateway"), said(), note_end, &result), 0);
 	sim_run_until_idle(scene.sim);
 	assert_int_equal(result, SAID_FRESH);
 	finish(SUBMISSION_ACCEPTED, 7, NULL);

@@ -8,7 +8,7 @@
 #include "bus/actor/process/watchdog.h"
 #include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
-#include "bus/wire/reach.h"
+#include "bus/wire/broker_endpoint.h"
 #include "bus/wire/zmq_link.h"
 #include "given.h"
 #include "proto/platform_topics.h"
@@ -113,7 +113,7 @@ static inline int begin(void **state)
 	for (int i = 0; services[i]; i++)
 		sim_start(sim, services[i]->name, services[i], NULL);
 	sim_run_until_idle(sim);
-	const struct reach nobody = reach_local(folder);
+	const struct broker_endpoint nobody = broker_endpoint_local(folder);
 	assert_int_equal(zmq_link_new(&nobody, &no_broker), 0);
 	loop = loop_new(no_broker, NULL, &activity);
 	http = http_start(loop, sim_runtime(sim, "gateway"), config, sim_clock(sim));

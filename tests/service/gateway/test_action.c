@@ -1,5 +1,5 @@
 /* test_action.c: the owner's links: each is counted for what it is, and a used one acts never again */
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/sim/sim.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
@@ -125,7 +125,7 @@ static enum said_result say(struct bytes message)
 {
 	enum said_result result = SAID_UNKNOWN;
 
-	assert_int_equal(runtime_say_encoded(sim_runtime(scene.sim, "gateway"), message, note_end, &result), 0);
+	assert_int_equal(runtime_publish_encoded(sim_runtime(scene.sim, "gateway"), message, note_end, &result), 0);
 	sim_run_until_idle(scene.sim);
 	return result;
 }

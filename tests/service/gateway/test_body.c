@@ -64,7 +64,7 @@ static bool read_file(struct submission *submission)
 	was_durable = access(path_of_blob(kept_name), R_OK) == 0;
 	TEXT_COPY(said.cart_id, kept_name);
 	struct publish_options how = { .shop = "demo", .key = "k", .idem = idem };
-	return submission_say(submission, &topic_file_came, &how, NULL, &said) == 0;
+	return submission_publish(submission, &topic_file_came, &how, NULL, &said) == 0;
 }
 
 static void answer_file(struct submission *submission)

@@ -1,5 +1,5 @@
 /* test_dispatch.c: a request from its head to its answer, in front of a bus: webhooks, and what a shopper does with a mail's links */
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "scene.h"
 #include "services/kit/web/signed_link.h"
 #include <openssl/evp.h>

@@ -1,5 +1,5 @@
 /* test_feedback.c: what SES tells by way of SNS, from its head to its answer, in front of a bus */
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "scene.h"
 #include <jansson.h>
 #include <openssl/evp.h>

@@ -1,4 +1,4 @@
-/* test_door.c: from an authentic message to the bus, or into the spool on a real disk, while the broker comes and goes in virtual time */
+/* test_webhook_health.c: from an authentic message to the bus, or into the spool on a real disk, while the broker comes and goes in virtual time */
 #include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "given.h"

@@ -1,5 +1,5 @@
 /* test_table.c: what the gateway's table says of it */
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/sim/harness.h"
 #include "given.h"
 #include "proto/platform_topics.h"

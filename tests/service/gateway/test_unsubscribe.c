@@ -58,7 +58,7 @@ static void given_listed(OptoutSource source, bool lifted)
 	struct publish_options how = { .shop = "ses", .key = HASH, .version = 1 };
 	assert_int_equal(message_encode(&topic_suppression, &how, "", START_US, &row, &message), 0);
 	assert_int_equal(
-		runtime_say_encoded(sim_runtime(scene.sim, "unsub"), buffer_bytes(&message), note_end, &result), 0);
+		runtime_publish_encoded(sim_runtime(scene.sim, "unsub"), buffer_bytes(&message), note_end, &result), 0);
 	sim_run_until_idle(scene.sim);
 	assert_int_equal(result, SAID_FRESH);
 	buffer_free(&message);

@@ -45,8 +45,8 @@ void given_begin(const char *reader)
 	given.runtime = sim_runtime(given.sim, "mailin");
 	buffer_add_text(&given.keys.current, "a key of the installation, secret");
 	given.reader = reader_new(sim_clock(given.sim), reader);
-	given.aside = aside_new(given.path, sim_clock(given.sim));
-	assert_non_null(given.aside);
+	given.quarantine = quarantine_new(given.path, sim_clock(given.sim));
+	assert_non_null(given.quarantine);
 	routing_init(&given.routing, own_routes, NULL, given.runtime, sim_clock(given.sim));
 }
 
@@ -55,7 +55,7 @@ void given_end(void)
 	unsetenv(HANGS);
 	reader_free(given.reader);
 	routing_clear(&given.routing);
-	aside_free(given.aside);
+	quarantine_free(given.quarantine);
 	keyring_clear(&given.keys);
 	sim_free(given.sim);
 	folder_remove(&folder);
@@ -158,10 +158,10 @@ void given_lay(const char *name, const char *text, int64_t size, int64_t age_s)
 	close(fd);
 }
 
-struct aside_note given_note(const char *name)
+struct quarantine_note given_note(const char *name)
 {
-	struct aside_note note;
+	struct quarantine_note note;
 
-	aside_read_note(given.aside, name, &note);
+	quarantine_read_note(given.quarantine, name, &note);
 	return note;
 }

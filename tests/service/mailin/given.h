@@ -4,7 +4,7 @@
 
 #include "bus/actor/sim/sim.h"
 #include "services/kit/keys/keyring.h"
-#include "services/platform/mailin/aside.h"
+#include "services/platform/mailin/quarantine.h"
 #include "services/platform/mailin/reader.h"
 #include "services/platform/mailin/routed.h"
 #include "tests/unit/cmocka_all.h"
@@ -15,7 +15,7 @@ extern struct given {
 	struct runtime *runtime;
 	struct keyring keys;
 	struct reader *reader;
-	struct aside *aside;
+	struct quarantine *quarantine;
 	struct routing routing; /* of mailin's own routes */
 } given;
 
@@ -40,6 +40,6 @@ const char *given_bounce(const char *to, const char *action, const char *words);
 bool given_has(const char *name);
 /* Its size is `size`, of which all but `text` takes no room on the disk; it was written so long ago. */
 void given_lay(const char *name, const char *text, int64_t size, int64_t age_s);
-struct aside_note given_note(const char *name);
+struct quarantine_note given_note(const char *name);
 
 #endif

@@ -21,7 +21,7 @@ static void begin(const char *in)
 		&(struct folder_needs){ .keys = &given.keys,
 			.reader = given.reader,
 			.routing = &given.routing,
-			.aside = given.aside,
+			.quarantine = given.quarantine,
 			.runtime = given.runtime,
 			.clock = sim_clock(given.sim) });
 }
@@ -136,7 +136,7 @@ static void what_is_read_once_more_is_for_whom_its_note_says(void **state)
 	(void)state;
 	folder_free(folder);
 	given_end();
-	begin(ASIDE_RETRY);
+	begin(QUARANTINE_RETRY);
 	lay_text("retry/told", given_bounce("", "failed", "told"), 0);
 	snprintf(noted, sizeof(noted), "why: w\nto: %s\n", given_tagged());
 	lay_text("aside.notes/told", noted, 0);
@@ -211,9 +211,9 @@ static void what_has_no_room_aside_stays_unread_until_there_is_some(void **state
 	char path[200];
 
 	(void)state;
-	given_lay("aside/much", "", (int64_t)ASIDE_BYTES_MOST - BLOCK, 0);
+	given_lay("aside/much", "", (int64_t)QUARANTINE_BYTES_MOST - BLOCK, 0);
 	given_pass(US_PER_MINUTE);
-	aside_look(given.aside);
+	quarantine_look(given.quarantine);
 	lay_text("new/letter", "no report", 0);
 	look(1);
 	assert_true(given_has("new/letter"));
@@ -223,7 +223,7 @@ static void what_has_no_room_aside_stays_unread_until_there_is_some(void **state
 	snprintf(path, sizeof(path), "%s/aside/much", given.path);
 	assert_int_equal(unlink(path), 0);
 	given_pass(US_PER_MINUTE);
-	aside_look(given.aside);
+	quarantine_look(given.quarantine);
 	look(1);
 	must_lie_aside("letter", "it is no report of a bounce or a complaint");
 }

@@ -332,10 +332,10 @@ static void a_mail_in_a_maildir_goes_the_same_way(void **state)
 		assert_int_equal(mkdir(path, 0700), 0);
 	}
 	snprintf(path, sizeof(path), "%s/maildir", given.path);
-	struct aside *aside = aside_new(path, sim_clock(world.sim));
+	struct quarantine *quarantine = quarantine_new(path, sim_clock(world.sim));
 	struct folder_needs needs = { .keys = &keys,
 		.routing = &world.routing,
-		.aside = aside,
+		.quarantine = quarantine,
 		.runtime = sim_runtime(world.sim, "mailin"),
 		.clock = sim_clock(world.sim) };
 	struct folder *folder = folder_new(path, "new", &needs);
@@ -346,7 +346,7 @@ static void a_mail_in_a_maildir_goes_the_same_way(void **state)
 	snprintf(path, sizeof(path), "%s/maildir/new/1", given.path);
 	assert_int_equal(access(path, F_OK), -1);
 	folder_free(folder);
-	aside_free(aside);
+	quarantine_free(quarantine);
 	end();
 }
 

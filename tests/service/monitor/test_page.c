@@ -2,7 +2,7 @@
 #include "bus/actor/process/loop.h"
 #include "bus/actor/process/watchdog.h"
 #include "bus/base/text.h"
-#include "bus/wire/reach.h"
+#include "bus/wire/broker_endpoint.h"
 #include "bus/wire/zmq_link.h"
 #include "services/kit/settings/settings.h"
 #include "services/platform/monitor/page.h"
@@ -32,7 +32,7 @@ static void write_page(struct buffer *to)
 static int begin(void **state)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	const struct reach nobody = reach_local("/tmp");
+	const struct broker_endpoint nobody = broker_endpoint_local("/tmp");
 	socklen_t len = sizeof(at);
 	struct config_error error;
 	char text[200];

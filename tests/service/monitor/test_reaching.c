@@ -5,11 +5,11 @@
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include "services/kit/mail/message.h"
+#include "services/platform/monitor/alarm_state.h"
 #include "services/platform/monitor/broker_away.h"
-#include "services/platform/monitor/episodes.h"
 #include "services/platform/monitor/failing.h"
 #include "services/platform/monitor/monitor.h"
-#include "services/platform/monitor/reached.h"
+#include "services/platform/monitor/notify_status.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void each_failure_counts_once_however_often_the_monitor_or_the_broker_is_
 
 /* ---- alarms that do not arrive ---- */
 
-static const struct ways two_ways = { .mail_count = 1,
+static const struct channels two_channels = { .mail_count = 1,
 	.mails = { "admin@shop.example" },
 	.webhook_count = 1,
 	.webhooks = { "https://hooks.example/alarm" },
@@ -74,31 +74,31 @@ static void given_told(struct harness *h, const char *way, uint64_t seq, const c
 	GIVEN(h, alarm_told, &told, .shop = "demo", .key = way);
 }
 
-static int unreached(struct harness *h, const struct ways *ways, int64_t waited_us, const char *words)
+static int unreached(struct harness *h, const struct channels *channels, int64_t waited_us, const char *words)
 {
-	struct reached_none none = reached_none(harness_state(h), ways, NOW_US + waited_us);
-	if (none.count && !strstr(none.ways, words))
-		fail_msg("\"%s\" does not say \"%s\"", none.ways, words);
+	struct notify_status_none none = notify_status_none(harness_state(h), channels, NOW_US + waited_us);
+	if (none.count && !strstr(none.channels, words))
+		fail_msg("\"%s\" does not say \"%s\"", none.channels, words);
 	return none.count;
 }
 
 static void a_way_that_refuses_or_is_silent_is_told_until_something_arrives(void **state)
 {
 	struct harness *h = harness_new(&monitor, NOW_US);
-	const struct ways no_webhook = { .mail_count = 1 };
+	const struct channels no_webhook = { .mail_count = 1 };
 	(void)state;
 	given_due(h, "webhook 1", 7, "disk");
-	assert_int_equal(unreached(h, &two_ways, 0, ""), 0);
-	assert_int_equal(unreached(h, &two_ways, 1, "webhook 1 (no answer yet)"), 1);
+	assert_int_equal(unreached(h, &two_channels, 0, ""), 0);
+	assert_int_equal(unreached(h, &two_channels, 1, "webhook 1 (no answer yet)"), 1);
 	assert_int_equal(unreached(h, &no_webhook, 1, ""), 0);
 	given_told(h, "webhook 1", 7, "disk", false);
-	assert_int_equal(unreached(h, &two_ways, 0, "webhook 1 (HTTP 404)"), 1);
+	assert_int_equal(unreached(h, &two_channels, 0, "webhook 1 (HTTP 404)"), 1);
 	given_due(h, "mail 1", 7, "disk");
 	given_told(h, "mail 1", 7, "disk", true);
 	given_told(h, "mail 1", 8, ALARM_TEST, false); /* who asked for it was told */
-	assert_int_equal(unreached(h, &two_ways, 1, "webhook 1"), 1);
+	assert_int_equal(unreached(h, &two_channels, 1, "webhook 1"), 1);
 	given_told(h, "webhook 1", 9, ALARM_TEST, true);
-	assert_int_equal(unreached(h, &two_ways, 1, ""), 0);
+	assert_int_equal(unreached(h, &two_channels, 1, ""), 0);
 	harness_free(h);
 }
 
@@ -152,7 +152,7 @@ struct scene {
 
 static void begin(struct scene *scene)
 {
-	struct broker_away_settings settings = { .ways = &two_ways,
+	struct broker_away_settings settings = { .channels = &two_channels,
 		.mail = &scene->mail.driver,
 		.http = &scene->http.driver,
 		.clock = &scene->clock,

@@ -1,5 +1,5 @@
 /* test_recovered.c: which carts count as bought after a reminder */
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"

@@ -4,22 +4,22 @@
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include "services/kit/mail/message.h"
-#include "services/platform/monitor/episodes.h"
+#include "services/platform/monitor/alarm_state.h"
 #include "services/platform/monitor/monitor.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 
 #define NOW_US (INT64_C(20000) * US_PER_DAY)
 
-static struct ways two_mails_and_a_webhook(void)
+static struct channels two_mails_and_a_webhook(void)
 {
-	struct ways ways = { .mail_count = 2,
+	struct channels channels = { .mail_count = 2,
 		.mails = { "admin@shop.example", "other@shop.example" },
 		.webhook_count = 1,
 		.webhooks = { "https://hooks.example/alarm" },
 		.from = "Bus <bus@shop.example>",
 		.keys = { .key = { "0123456789abcdef0123456789abcdef" }, .len = { 32 } } };
-	return ways;
+	return channels;
 }
 
 static struct monitor monitor_here;
@@ -41,10 +41,10 @@ static size_t told_on(struct harness *h, const char *kind, bool raised)
 static void each_episode_is_told_once_on_every_way_and_so_is_its_end(void **state)
 {
 	struct harness *h = harness_new_in(monitor_in(&monitor_here), NOW_US);
-	struct ways ways = two_mails_and_a_webhook();
+	struct channels channels = two_mails_and_a_webhook();
 	AlarmDue due;
 	(void)state;
-	monitor_here = (struct monitor){ .ways = ways, .clock_rate = 1 };
+	monitor_here = (struct monitor){ .channels = channels, .clock_rate = 1 };
 	assert_int_equal(told_on(h, "dead-letters", true), 3);
 	assert_true(harness_said(h, &topic_alarm_due, 2, &due, NULL));
 	assert_string_equal(due.way, "webhook 1");
@@ -57,8 +57,8 @@ static void each_episode_is_told_once_on_every_way_and_so_is_its_end(void **stat
 	assert_int_equal(told_on(h, "dead-letters", true), 3);
 	assert_int_equal(told_on(h, ALARM_TEST, true), 3);
 	assert_int_equal(told_on(h, ALARM_TEST, true), 3);
-	assert_false(episodes_raised(harness_state(h), SHOP_OF_ALL, ALARM_TEST));
-	assert_true(episodes_raised(harness_state(h), SHOP_OF_ALL, "disk"));
+	assert_false(alarm_state_raised(harness_state(h), SHOP_OF_ALL, ALARM_TEST));
+	assert_true(alarm_state_raised(harness_state(h), SHOP_OF_ALL, "disk"));
 	harness_free(h);
 }
 
@@ -86,9 +86,9 @@ static bool said_told(struct harness *h)
 static void a_mail_is_tried_until_it_goes_and_a_refusal_is_told(void **state)
 {
 	const enum mail_end again[] = { MAIL_NOT_SENT, MAIL_LATER, MAIL_UNKNOWN };
-	struct ways ways = two_mails_and_a_webhook();
+	struct channels channels = two_mails_and_a_webhook();
 	(void)state;
-	monitor_here = (struct monitor){ .ways = ways, .clock_rate = 1 };
+	monitor_here = (struct monitor){ .channels = channels, .clock_rate = 1 };
 	for (int i = 0; i < 3; i++) {
 		struct harness *h = harness_new_in(monitor_in(&monitor_here), NOW_US);
 		assert_int_equal(when_due(h, "mail 2", "disk", true), TURN_PENDING);
@@ -127,9 +127,9 @@ static void a_mail_that_was_held_up_tells_the_figures_of_now(void **state)
 {
 	Alarm later = { .kind = "bounce-rate", .raised = true, .text = "9 bounces", .at_us = NOW_US + US_PER_HOUR };
 	struct harness *h = harness_new_in(monitor_in(&monitor_here), NOW_US);
-	struct ways ways = two_mails_and_a_webhook();
+	struct channels channels = two_mails_and_a_webhook();
 	(void)state;
-	monitor_here = (struct monitor){ .ways = ways, .clock_rate = 1 };
+	monitor_here = (struct monitor){ .channels = channels, .clock_rate = 1 };
 	assert_int_equal(when_due(h, "mail 1", "bounce-rate", true), TURN_PENDING);
 	assert_int_equal(
 		harness_result(h, &(struct mail_result){ .end = MAIL_LATER, .words = "no" }, CLAIM_NONE), TURN_RETRY);
@@ -157,9 +157,9 @@ static void a_webhooks_answer_decides_whether_it_is_tried_again(void **state)
 		{ { .end = HTTP_NOT_SENT, .words = "no connection" }, TURN_RETRY, false },
 		{ { .end = HTTP_UNKNOWN, .words = "no answer" }, TURN_RETRY, false },
 	};
-	struct ways ways = two_mails_and_a_webhook();
+	struct channels channels = two_mails_and_a_webhook();
 	(void)state;
-	monitor_here = (struct monitor){ .ways = ways, .clock_rate = 1 };
+	monitor_here = (struct monitor){ .channels = channels, .clock_rate = 1 };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct harness *h = harness_new_in(monitor_in(&monitor_here), NOW_US);
 		assert_int_equal(when_due(h, "webhook 1", "disk", true), TURN_PENDING);
@@ -177,9 +177,9 @@ static void a_webhooks_answer_decides_whether_it_is_tried_again(void **state)
 static void a_way_that_is_configured_no_more_is_given_up(void **state)
 {
 	struct harness *h = harness_new_in(monitor_in(&monitor_here), NOW_US);
-	struct ways ways = two_mails_and_a_webhook();
+	struct channels channels = two_mails_and_a_webhook();
 	(void)state;
-	monitor_here = (struct monitor){ .ways = ways, .clock_rate = 1 };
+	monitor_here = (struct monitor){ .channels = channels, .clock_rate = 1 };
 	assert_int_equal(when_due(h, "webhook 2", "disk", true), TURN_DONE);
 	assert_false(said_told(h));
 	harness_free(h);

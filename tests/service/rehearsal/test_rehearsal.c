@@ -31,7 +31,7 @@ static int die_at_last(void **state)
 struct hearing {
 	struct rehearsal *rehearsal;
 	const struct rehearsal_plan *plan;
-	bool survey;
+	bool history;
 };
 
 static bool is_of(const struct message_meta *said, const char *shop)
@@ -45,10 +45,10 @@ static void hear(const struct message_meta *said, struct bytes payload, void *co
 
 	if (!is_of(said, hearing->plan->shop))
 		return;
-	if (!hearing->survey)
+	if (!hearing->history)
 		rehearsal_hear(hearing->rehearsal, said, payload);
 	else if (said->seq >= hearing->plan->from_seq)
-		rehearsal_survey(hearing->rehearsal, said, payload);
+		rehearsal_history(hearing->rehearsal, said, payload);
 }
 
 static void find_start(const struct message_meta *said, struct bytes payload, void *context)
@@ -63,13 +63,13 @@ static void find_start(const struct message_meta *said, struct bytes payload, vo
 static struct rehearsal *rehearse(struct rehearsal_plan *plan)
 {
 	char why[512];
-	struct hearing hearing = { .plan = plan, .survey = true };
+	struct hearing hearing = { .plan = plan, .history = true };
 
 	sim_log(lived->sim, find_start, plan);
 	hearing.rehearsal = rehearsal_new(plan, why);
 	assert_non_null(hearing.rehearsal);
 	sim_log(lived->sim, hear, &hearing);
-	hearing.survey = false;
+	hearing.history = false;
 	sim_log(lived->sim, hear, &hearing);
 	rehearsal_end(hearing.rehearsal);
 	return hearing.rehearsal;

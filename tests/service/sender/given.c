@@ -96,7 +96,7 @@ void given_merge(struct harness *h, const char *loser, const char *winner)
 	given_cart(h, &won);
 }
 
-void given_absence(struct harness *h, const char *gateway, int64_t back_us, int64_t hold_until_us)
+void given_downtime(struct harness *h, const char *gateway, int64_t back_us, int64_t hold_until_us)
 {
 	GatewayAway away = { .back_us = back_us, .hold_until_us = hold_until_us };
 	TEXT_COPY(away.gateway, gateway);

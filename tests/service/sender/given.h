@@ -24,7 +24,7 @@ void given_mode(struct harness *h, ShopMode mode);
 void given_outcome(struct harness *h, const struct topic *topic, const char *cart_id, uint32_t step, int64_t at_us);
 void given_claim(struct harness *h, uint64_t due_seq, const char *cart_id, uint32_t step, const char *owner);
 void given_merge(struct harness *h, const char *loser, const char *winner);
-void given_absence(struct harness *h, const char *gateway, int64_t back_us, int64_t hold_until_us);
+void given_downtime(struct harness *h, const char *gateway, int64_t back_us, int64_t hold_until_us);
 void given_checkout(struct harness *h);
 
 ReminderDue due_reminder(uint32_t step); /* of cart c1, decided now */

@@ -1,6 +1,6 @@
 /* test_limits.c: given the shop's policy and its limits, when a reminder is due: is it mailed, does it wait, is it skipped? */
 #include "bus/base/text.h"
-#include "services/carts/sender/letter.h"
+#include "services/carts/sender/reminder_mail.h"
 #include "tests/service/sender/given.h"
 #include "tests/unit/document.h"
 #include <stdio.h>
@@ -178,8 +178,8 @@ static void another_senders_limits_and_mails_do_not_count(void **state)
 	given_live_shop(one);
 	given_live_shop(other);
 	assert_int_equal(when_due(other, &due), TURN_PENDING);
-	assert_int_equal(letters_under_way(&there, NULL), 1);
-	assert_int_equal(letters_under_way(&here, NULL), 0);
+	assert_int_equal(reminder_mails_under_way(&there, NULL), 1);
+	assert_int_equal(reminder_mails_under_way(&here, NULL), 0);
 	assert_int_equal(when_due(one, &due), TURN_PENDING); /* the other's mail under way is not among its minute's */
 	const struct mail *mails[] = { harness_effect_request(one), harness_effect_request(other) };
 	assert_non_null(memmem(mails[0]->mime.data, mails[0]->mime.len, "https://strict.example/u/", 25));

@@ -404,15 +404,15 @@ static void after_a_gateway_was_away_mails_wait_for_what_may_come_again(void **s
 	ReminderDue due = due_reminder(1);
 	(void)state;
 	assert_int_equal(when_due(h, &due), TURN_PENDING);
-	given_absence(h, "gateway-1", NOON_US, NOON_US + US_PER_HOUR);
-	given_absence(h, "gateway-2", NOON_US, NOON_US + US_PER_MINUTE);
-	given_absence(h, "gateway-1", NOON_US - US_PER_DAY, NOON_US + 3 * US_PER_HOUR); /* late, and older */
+	given_downtime(h, "gateway-1", NOON_US, NOON_US + US_PER_HOUR);
+	given_downtime(h, "gateway-2", NOON_US, NOON_US + US_PER_MINUTE);
+	given_downtime(h, "gateway-1", NOON_US - US_PER_DAY, NOON_US + 3 * US_PER_HOUR); /* late, and older */
 	assert_false(harness_may_proceed(h));
 	harness_now(h, NOON_US + US_PER_HOUR);
 	assert_true(harness_may_proceed(h));
 	harness_free(h);
 	h = given_shop();
-	given_absence(h, "gateway-1", NOON_US, NOON_US + US_PER_HOUR);
+	given_downtime(h, "gateway-1", NOON_US, NOON_US + US_PER_HOUR);
 	expect_deferred(h, &due, NOON_US + US_PER_HOUR);
 }
 

@@ -13,7 +13,7 @@ static void given_away(struct harness *h, const char *gateway, int64_t back_us, 
 
 static int64_t until_us(const struct harness *h)
 {
-	return absence_holds_until_us(harness_state(h));
+	return downtime_holds_until_us(harness_state(h));
 }
 
 /* Of each gateway its last absence counts, whatever the order in which they are told; of all gateways the one that holds longest. */

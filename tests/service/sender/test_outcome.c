@@ -95,7 +95,7 @@ static void a_cart_with_a_claim_is_merged_into_it(struct harness *h)
 
 static void a_gateway_was_away(struct harness *h)
 {
-	given_absence(h, "gateway-1", NOON_US, NOON_US + 1);
+	given_downtime(h, "gateway-1", NOON_US, NOON_US + 1);
 }
 
 static void nothing_goes_that_is_forbidden_meanwhile(void **state)

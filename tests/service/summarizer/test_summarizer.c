@@ -3,8 +3,8 @@
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
-#include "services/carts/summarizer/letters.h"
 #include "services/carts/summarizer/summarizer.h"
+#include "services/carts/summarizer/summary_mails.h"
 #include "services/kit/effect/file_driver.h"
 #include "services/kit/mail/message.h"
 #include "services/kit/time/zone.h"
@@ -399,7 +399,7 @@ static void the_mail_says_what_the_file_says_and_claims_its_last_byte(void **sta
 	assert_string_equal(mail->envelope_to, "owner@demo.example");
 	assert_true(mail->claim);
 	assert_non_null(memmem(mail->mime.data, mail->mime.len, "multipart/alternative", 21));
-	assert_non_null(letters_effect.claim);
+	assert_non_null(summary_mails_effect.claim);
 	assert_true(harness_may_proceed(h));
 	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), TURN_DONE);
 	assert_int_equal(said_mailed(h).end, SUMMARY_SENT);

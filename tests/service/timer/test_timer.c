@@ -1,6 +1,6 @@
 /* test_timer.c: named timers, one-off and cron, across both daylight-saving changes */
-#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"

@@ -93,7 +93,7 @@ static void one_in_a_thousand_alarms_once_and_less_does_not(void **state)
 	assert_false(paused(h));
 	complain(h, 2);
 	assert_true(alarm_said(
-		h, "complaint-rate", true)); /* of another number; it is not news: platform/monitor/episodes.c */
+		h, "complaint-rate", true)); /* of another number; it is not news: platform/monitor/alarm_state.c */
 	assert_int_equal(harness_count(h, &topic_alarm), 1);
 	harness_free(h);
 

@@ -203,7 +203,7 @@ static void say_until_confirmed(
 	enum said_result result = SAID_UNKNOWN;
 
 	for (int tries = 0; tries < 10 && result == SAID_UNKNOWN; tries++)
-		result = sim_say(sim, topic, how, message, NULL);
+		result = sim_publish(sim, topic, how, message, NULL);
 	assert_true(result == SAID_FRESH || result == SAID_DUPLICATE);
 }
 

@@ -4,7 +4,7 @@
  *
  * More than a year goes by in jumps; at each, shoppers leave carts that come to every end there is.
  */
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "plan.h"

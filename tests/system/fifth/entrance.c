@@ -38,7 +38,7 @@ static bool read_entry(struct submission *submission)
 		answer_json_error(submission->answer, 400,
 			"expected an id of up to 39 of a-z, 0-9, - and words of up to 199 bytes");
 	return fits &&
-		submission_say(submission, &topic_guest_wrote,
+		submission_publish(submission, &topic_guest_wrote,
 			&(struct publish_options){ .shop = shop, .key = entry.id, .idem = entry.id }, NULL,
 			&entry) == 0;
 }

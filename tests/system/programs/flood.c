@@ -5,7 +5,7 @@
  *   cartbus-test-flood CONFIG say COUNT      512 bytes each, 256 unconfirmed; prints messages/s when all are confirmed
  *   cartbus-test-flood CONFIG hear COUNT     prints "ready", settles at once, prints "heard" after so many
  *   cartbus-test-flood CONFIG slow           the other queue: takes 10 ms for each message
- *   cartbus-test-flood CONFIG deaf COUNT     says, heartbeats, and never reads its lane; prints "said" when all are out
+ *   cartbus-test-flood CONFIG deaf COUNT     says, heartbeats, and never reads its mailbox; prints "said" when all are out
  */
 #include "bus/actor/client.h"
 #include "bus/base/log.h"
@@ -161,7 +161,7 @@ static uint64_t open_deaf_session(struct link *link)
 		zmq_link_wait(link, NULL, 0, ROUND_US);
 	if (control_decode(buffer_bytes(&heard), &answer) < 0 || answer.which_what != Control_welcome_tag)
 		die("no welcome");
-	if (link->open_lane(link, answer.what.welcome.lane) < 0)
+	if (link->open_mailbox(link, answer.what.welcome.lane) < 0)
 		die("no lane");
 	buffer_free(&heard);
 	return answer.what.welcome.epoch;
@@ -202,7 +202,7 @@ static void say_deaf_frame(struct link *link, uint64_t epoch, uint64_t number)
 
 static void say_without_hearing(const char *path, uint64_t count)
 {
-	struct reach reach = reach_local(config_get(config_of(path), "paths", NULL, "run"));
+	struct broker_endpoint reach = broker_endpoint_local(config_get(config_of(path), "paths", NULL, "run"));
 	struct link *link = NULL;
 	uint64_t epoch;
 

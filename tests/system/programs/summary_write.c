@@ -7,7 +7,7 @@
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "services/carts/report/figures.h"
+#include "services/carts/report/report.h"
 #include <stdio.h>
 
 enum { CONF_BYTES_MAX = 1 << 16 };
@@ -21,9 +21,10 @@ static void read_shop(const char *path, struct shop *ret)
 		die("%s: %s", path, error.text);
 }
 
-static void set_sum(struct figures *figures, enum attribution class, const char *currency, int64_t total, int64_t back)
+static void set_sum(
+	struct report_figures *figures, enum attribution class, const char *currency, int64_t total, int64_t back)
 {
-	struct figures_sum *sum = &figures->sums[class][0];
+	struct report_figures_sum *sum = &figures->sums[class][0];
 
 	if (sum->currency[0] && strcmp(sum->currency, currency) != 0)
 		sum++;
@@ -32,9 +33,9 @@ static void set_sum(struct figures *figures, enum attribution class, const char 
 	sum->back_minor = back;
 }
 
-static struct figures figures_of(const char *currency, int64_t times)
+static struct report_figures figures_of(const char *currency, int64_t times)
 {
-	struct figures figures = { .seen = (uint32_t)(1234 * times),
+	struct report_figures figures = { .seen = (uint32_t)(1234 * times),
 		.mailed = (uint32_t)(811 * times),
 		.first = (uint32_t)(811 * times),
 		.second = (uint32_t)(402 * times),
@@ -63,7 +64,7 @@ int main(int argc, char **argv)
 	if (argc != 5)
 		die("expected SHOP.CONF CURRENCY usual|huge|none html|text");
 	read_shop(argv[1], &shop);
-	report.words = figures_words_for(shop.locale, report.locale);
+	report.words = report_words_for(shop.locale, report.locale);
 	if (period_month(shop.zone, "2026-10", &report.period) < 0 ||
 		period_before(shop.zone, &report.period, &report.before) < 0)
 		die("%s: no such zone", shop.zone);

@@ -2,7 +2,7 @@
  * cast.c: four small services with nothing to do with carts
  */
 #include "tests/unit/actor/cast.h"
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/base/clock.h"
 #include "bus/base/list.h"
 #include "bus/base/memory.h"

@@ -4,7 +4,7 @@
  * Linked twice: with world_sim.c and with world_real.c.
  */
 #include "tests/unit/actor/conformance.h"
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/base/text.h"
 #include "tests/unit/part.h"
 #include <stdio.h>
@@ -238,7 +238,7 @@ static void a_turn_is_all_or_nothing(void **context)
 	add(world, "c", "till", 10, ODD_NOT);
 	await_balance(world, "clerk", "till", 20);
 	assert_sums(world, 10, 20);
-	assert_int_equal(runtime_counts(world_runtime(world, "clerk")).sessions, 2);
+	assert_int_equal(runtime_metrics(world_runtime(world, "clerk")).sessions, 2);
 	world_free(world);
 }
 
@@ -253,7 +253,7 @@ static void what_fails_too_often_frees_its_key(void **context)
 	add(world, "k", "till", 1, ODD_NEVER);
 	add(world, "k", "till", 1, ODD_NOT); /* behind both, same key */
 	await_balance(world, "clerk", "till", 2);
-	assert_int_equal(runtime_counts(world_runtime(world, "clerk")).failures, 6); /* five, and the one for good */
+	assert_int_equal(runtime_metrics(world_runtime(world, "clerk")).failures, 6); /* five, and the one for good */
 	world_free(world);
 }
 

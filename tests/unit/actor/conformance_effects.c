@@ -88,7 +88,7 @@ void a_claim_waits_while_a_gateway_is_away_or_has_spooled(void **context)
 
 static void lose_the_broker_on_the_answer(struct ledger *ledger, void *world)
 {
-	if (runtime_counts(world_runtime(world, "postman")).claims_fresh == 0)
+	if (runtime_metrics(world_runtime(world, "postman")).claims_fresh == 0)
 		return;
 	ledger->at_work = NULL;
 	world_kill_broker(world);
@@ -138,7 +138,7 @@ void an_answer_that_was_heard_late_is_none(void **context)
 /* The answer has been heard, and not been looked at. */
 static void freeze_on_the_answer(struct ledger *ledger, void *world)
 {
-	if (runtime_counts(world_runtime(world, "postman")).claims_fresh == 0)
+	if (runtime_metrics(world_runtime(world, "postman")).claims_fresh == 0)
 		return;
 	ledger->at_work = NULL;
 	assert_int_equal(ledger->went, 0);
@@ -220,7 +220,7 @@ void a_lease_is_kept_while_its_work_goes_on(void **context)
 	assert_int_equal(ledger.started, 1);
 	ledger.hold_answer = false;
 	await_count(world, &topic_reminder_sent, NULL, 1);
-	assert_int_equal(runtime_counts(world_runtime(world, "postman-a")).sessions, 1);
+	assert_int_equal(runtime_metrics(world_runtime(world, "postman-a")).sessions, 1);
 	world_free(world);
 	courier_free(a);
 	courier_free(b);
@@ -228,7 +228,7 @@ void a_lease_is_kept_while_its_work_goes_on(void **context)
 
 static bool came_back(struct world *world, void *instance)
 {
-	return runtime_counts(world_runtime(world, instance)).sessions == 2;
+	return runtime_metrics(world_runtime(world, instance)).sessions == 2;
 }
 
 /* What went goes on under the lease that the hello names: nobody else is handed the message, however long the answer takes. */
@@ -247,7 +247,7 @@ void a_lease_is_kept_over_the_death_of_the_broker(void **context)
 	assert_true(world_until(world, came_back, (void *)"postman-a"));
 	world_start(world, "postman-b", &postman, b);
 	world_for(world, world_lease_us(world) * 5 / 4);
-	assert_int_equal(runtime_counts(world_runtime(world, "postman-b")).turns, 0);
+	assert_int_equal(runtime_metrics(world_runtime(world, "postman-b")).turns, 0);
 	ledger.hold_answer = false;
 	await_count(world, &topic_reminder_sent, NULL, 1);
 	world_free(world);

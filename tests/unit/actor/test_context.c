@@ -1,8 +1,8 @@
 /*
  * test_context.c: each instance of a service decides by the context that it was handed, and folds do not see it
  */
-#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/replay.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/sim/harness.h"
 #include "bus/actor/sim/sim.h"
 #include "bus/base/clock.h"

@@ -71,7 +71,7 @@ static void one_that_never_ends_is_stopped_at_its_deadline(void **state)
 	sim_run_until(endless.sim, endless.began_us + 3 * DEADLINE_US / 2);
 	assert_int_equal(endless.stopped, 1);
 	assert_int_equal(endless.stopped_us, endless.began_us + DEADLINE_US);
-	assert_int_equal(runtime_counts(sim_runtime(endless.sim, "postman")).effect_timeouts, 1);
+	assert_int_equal(runtime_metrics(sim_runtime(endless.sim, "postman")).effect_timeouts, 1);
 	sim_free(endless.sim);
 }
 
@@ -83,7 +83,7 @@ static void how_long_it_worked_is_counted(void **state)
 	(void)state;
 	begin(&endless);
 	sim_run_until(endless.sim, endless.began_us + DEADLINE_US);
-	working = runtime_counts(sim_runtime(endless.sim, "postman")).working;
+	working = runtime_metrics(sim_runtime(endless.sim, "postman")).working;
 	assert_int_equal(working.count, 1);
 	assert_int_equal(working.sum_us, DEADLINE_US);
 	for (int i = 0; i < DURATION_BOUNDS; i++)

@@ -2,7 +2,7 @@
  * test_harness.c: what harness.h promises to those who test a service's functions with it
  */
 #include "bus/actor/runtime/claim_notes.h"
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"

@@ -1,8 +1,8 @@
 /* test_keys.c: the folder of keys, as the operator's command changes it, and as the broker then reads it */
 #include "bus/actor/process/keys.h"
 #include "bus/base/file.h"
+#include "bus/wire/broker_endpoint.h"
 #include "bus/wire/bus_keys.h"
-#include "bus/wire/reach.h"
 #include "bus/wire/registry.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"

@@ -142,7 +142,7 @@ static void a_row_that_would_become_too_large_stays_and_the_service_goes_on(void
 	say_parts(world, &topic_large_part, "behind", 1);
 	assert_true(wait_for_pile(world, "behind", 1));
 	assert_true(wait_for_pile(world, "told", PARTS_MOST));
-	assert_int_equal(runtime_counts(world_runtime(world, "keeper")).rows_refused, 2);
+	assert_int_equal(runtime_metrics(world_runtime(world, "keeper")).rows_refused, 2);
 	start_anew(world, true);
 	assert_true(wait_for_pile(world, "behind", 1));
 	assert_true(wait_for_pile(world, "told", PARTS_MOST));

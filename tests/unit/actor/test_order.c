@@ -25,10 +25,10 @@ struct words {
 static int parse(const void *context)
 {
 	struct words words = *(const struct words *)context;
-	struct process_order found;
+	struct process_options found;
 
 	optind = 1;
-	found = process_order_parse(words.process, words.argc, words.argv);
+	found = process_options_parse(words.process, words.argc, words.argv);
 	printf("%s %s%s", found.config_path, found.instance, found.only_checks ? " checks" : "");
 	return WENT_ON;
 }

@@ -1,6 +1,6 @@
 /* a peer knows its log again, whatever the broker says of itself; and beats when the others of its host do */
-#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/wire/frame.h"
@@ -62,14 +62,14 @@ static int hear_control(struct link *link, struct buffer *ret)
 	return 0;
 }
 
-static int open_lane(struct link *link, const char *endpoint)
+static int open_mailbox(struct link *link, const char *endpoint)
 {
 	(void)link;
 	(void)endpoint;
 	return 0;
 }
 
-static int hear_lane(struct link *link, struct buffer *ret)
+static int hear_mailbox(struct link *link, struct buffer *ret)
 {
 	(void)link;
 	(void)ret;
@@ -83,8 +83,8 @@ static void close_link(struct link *link)
 
 static struct naive_broker naive_broker(const Welcome *welcome, uint64_t epoch)
 {
-	struct naive_broker broker = { .link = { say, control, hear_control, open_lane, hear_lane, close_link, NULL,
-					       NULL },
+	struct naive_broker broker = { .link = { say, control, hear_control, open_mailbox, hear_mailbox, close_link,
+					       NULL, NULL },
 		.welcome = *welcome };
 
 	broker.welcome.epoch = epoch;

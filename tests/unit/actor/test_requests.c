@@ -1,5 +1,5 @@
 /* requests: what was said and is not settled yet outlives what refuses it, and is seen by whatever is decided meanwhile */
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/runtime/turns.h"
 #include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
@@ -139,10 +139,10 @@ static void answer_behind_the_odd_one(struct ledger *ledger, void *context)
 	(void)context;
 	struct runtime *here = sim_runtime(office.sim, "postman");
 
-	if (!ledger->hold_answer || runtime_counts(here).turns == office.turns)
+	if (!ledger->hold_answer || runtime_metrics(here).turns == office.turns)
 		return;
 	ledger->hold_answer = false;
-	office.behind = runtime_counts(here).sessions == 1 && runtime_phase(here) == RUNTIME_READY;
+	office.behind = runtime_metrics(here).sessions == 1 && runtime_phase(here) == RUNTIME_READY;
 }
 
 static bool outcome_behind_the_odd_one(uint64_t seed)
@@ -151,7 +151,7 @@ static bool outcome_behind_the_odd_one(uint64_t seed)
 	click("cart", "cart");
 	pass(US_PER_S);
 	assert_int_equal(office.ledger.went, 1);
-	office.turns = runtime_counts(sim_runtime(office.sim, "postman")).turns;
+	office.turns = runtime_metrics(sim_runtime(office.sim, "postman")).turns;
 	office.ledger.at_work = answer_behind_the_odd_one;
 	click(ODD_CART, ODD_CART);
 	pass(US_PER_MINUTE);
@@ -191,7 +191,7 @@ static void look_at_the_new_session(struct ledger *ledger, void *context)
 
 	(void)ledger;
 	(void)context;
-	if (runtime_counts(here).sessions < 2 || runtime_phase(here) != RUNTIME_READY || sent() > 0)
+	if (runtime_metrics(here).sessions < 2 || runtime_phase(here) != RUNTIME_READY || sent() > 0)
 		return;
 	office.early++;
 	office.blind += !state_has(runtime_state(here), "ended", SHOP, ERRAND);
@@ -251,7 +251,7 @@ static void answer_behind_many_closings(struct ledger *ledger, void *context)
 	uint64_t positions[2] = { 0 };
 
 	(void)context;
-	if (runtime_counts(here).sessions < 2 || state_has(runtime_state(here), "stopped", SHOP, LAST_CART))
+	if (runtime_metrics(here).sessions < 2 || state_has(runtime_state(here), "stopped", SHOP, LAST_CART))
 		return;
 	sim_log(office.sim, note_positions, positions);
 	if (positions[1] > 0)
@@ -271,7 +271,7 @@ static void outcome_behind_many_closings(const char *cart)
 	assert_int_equal(office.ledger.went, 1);
 	click(ODD_CART, ODD_CART); /* which ends the session */
 	pass(US_PER_S);
-	assert_in_range(runtime_counts(sim_runtime(office.sim, "postman")).sessions, 2, 10);
+	assert_in_range(runtime_metrics(sim_runtime(office.sim, "postman")).sessions, 2, 10);
 	office.ledger.at_work = answer_behind_many_closings;
 	close_many_carts();
 	pass(US_PER_MINUTE);
@@ -305,7 +305,7 @@ static void what_was_refused_for_good_ends_one_session_and_not_one_each_time_it_
 		assert_int_equal(SIM_SAY(office.sim, cart_wake, &wake, .shop = SHOP, .key = key), SAID_FRESH);
 	}
 	pass(10 * US_PER_MINUTE);
-	assert_in_range(runtime_counts(sim_runtime(office.sim, "clerk")).sessions, 2, 1 + MANY);
+	assert_in_range(runtime_metrics(sim_runtime(office.sim, "clerk")).sessions, 2, 1 + MANY);
 	close_office();
 }
 

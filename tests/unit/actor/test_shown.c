@@ -175,7 +175,7 @@ static void what_the_journal_is_told_names_nobody_and_is_found_by_the_broker(voi
 	uint8_t *encoded = memory_new(ENCODED_MAX);
 
 	(void)state;
-	for (const struct topic_told *row = topic_audit.told; row->topic; row++) {
+	for (const struct topic_log_row *row = topic_audit.log_rows; row->topic; row++) {
 		const struct topology_topic *topic = &topology->topics[topology_topic(topology, row->topic->name)];
 		pb_ostream_t stream = pb_ostream_from_buffer(encoded, ENCODED_MAX);
 		char *value = memory_new(row->topic->size);

@@ -1,7 +1,7 @@
 /*
  * test_sim.c: the simulator keeps its own promises, and random deaths break none of the bus's
  */
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "tests/unit/actor/cast.h"
@@ -53,7 +53,7 @@ static void insist(struct play *play, const struct topic *topic, const char *key
 
 	snprintf(idem, sizeof(idem), "saying-%d", ++play->sayings);
 	for (int i = 0; i < 50; i++)
-		if (sim_say(play->sim, topic,
+		if (sim_publish(play->sim, topic,
 			    &(struct publish_options){ .shop = SHOP, .key = key, .idem = idem, .version = 1 }, message,
 			    NULL) != SAID_UNKNOWN)
 			return;

@@ -2,8 +2,8 @@
  * test_state.c: what a read sees of three layers, and what a dropped turn leaves behind
  */
 #include "bus.pb.h"
-#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/state.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"

@@ -6,8 +6,8 @@
  * cursors see it as it was, and over its twin in memory.
  */
 #include "bus.pb.h"
-#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/runtime/state_rows.h"
 #include "bus/base/map.h"
 #include "tests/unit/cmocka_all.h"

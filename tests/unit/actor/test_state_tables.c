@@ -1,6 +1,6 @@
 /* test_state_tables.c: a row comes back as it was put, and a row of another size is none; walks hand out what can be read */
-#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/store/store.h"
 #include "platform.pb.h"
 #include "tests/unit/cmocka_all.h"

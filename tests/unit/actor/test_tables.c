@@ -1,6 +1,6 @@
 /* test_tables.c: a service's tables have as many rows as it needs, and systems may add to each of them */
-#include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/service.h"
 #include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
@@ -275,8 +275,8 @@ static void the_last_row_of_each_table_works(void **context)
 
 	(void)context;
 	sim_start(sim, "wide", &wide, NULL);
-	assert_int_equal(sim_say(sim, &heard_topics[HEARD - 1], &how, &tick, NULL), SAID_FRESH);
-	assert_int_equal(sim_say(sim, &remembered_topics[REMEMBERED - 1], &how, &tick, NULL), SAID_FRESH);
+	assert_int_equal(sim_publish(sim, &heard_topics[HEARD - 1], &how, &tick, NULL), SAID_FRESH);
+	assert_int_equal(sim_publish(sim, &remembered_topics[REMEMBERED - 1], &how, &tick, NULL), SAID_FRESH);
 	sim_run_until_idle(sim);
 	sim_log(sim, count_answers, &met);
 	assert_int_equal(met.answers, SAID + 2 * FURTHER);

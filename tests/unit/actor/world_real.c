@@ -149,7 +149,7 @@ static void run(struct world *world, struct instance *instance)
 	struct runtime_settings settings = { .instance = instance->name };
 	struct store *store = NULL;
 	struct link *link = NULL;
-	struct reach reach;
+	struct broker_endpoint endpoint;
 	char path[160], why[512];
 
 	state_path(world, instance->name, path);
@@ -161,8 +161,8 @@ static void run(struct world *world, struct instance *instance)
 	settings.notes = instance->notes;
 	instance->paused = false;
 	snprintf(path, sizeof(path), "%s/run", world->folder.path);
-	reach = reach_local(path);
-	if (zmq_link_new(&reach, &link) < 0 ||
+	endpoint = broker_endpoint_local(path);
+	if (zmq_link_new(&endpoint, &link) < 0 ||
 		runtime_new(instance->service, &settings, link, &store, &world->clock, instance->drivers,
 			&instance->runtime) < 0)
 		die("no runtime");

@@ -68,7 +68,7 @@ struct runtime *world_runtime(struct world *world, const char *instance)
 enum said_result world_say(struct world *world, const struct topic *topic, const struct publish_options *how,
 	const void *message, uint64_t *ret_seq)
 {
-	return sim_say(world->sim, topic, how, message, ret_seq);
+	return sim_publish(world->sim, topic, how, message, ret_seq);
 }
 
 bool world_until(struct world *world, world_condition *holds, void *context)

@@ -22,7 +22,7 @@ static struct source_key key_of(const char *text)
 	return key;
 }
 
-static struct source_key numbered(uint32_t number)
+static struct source_key u64map(uint32_t number)
 {
 	char text[40];
 
@@ -125,7 +125,7 @@ static void bytes_are_bounded_each_and_in_all(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 5; i++) {
-		key = numbered(i);
+		key = u64map(i);
 		assert_int_equal(source_enter(sources, &key, 0, &source[i]), SOURCE_WELCOME);
 	}
 	assert_true(source_take_bytes(sources, source[0], 900, &why));
@@ -272,7 +272,7 @@ static void ten_thousand_networks_take_no_more_memory_than_is_given(void **state
 	source_prove(sources, good, 0, 0);
 	source_leave(sources, good, 0);
 	for (uint32_t i = 0; i < 10000; i++) {
-		struct source_key stranger = numbered(i);
+		struct source_key stranger = u64map(i);
 
 		assert_int_equal(source_enter(sources, &stranger, 0, &source), SOURCE_WELCOME);
 		source_spend(sources, source, 10, 0);
@@ -296,7 +296,7 @@ static void when_all_that_can_be_remembered_hold_something_a_newcomer_is_refused
 	few.sources_most = 3;
 	sources = sources_new(&few);
 	for (uint32_t i = 0; i < 5; i++) {
-		struct source_key key = numbered(i);
+		struct source_key key = u64map(i);
 
 		assert_int_equal(source_enter(sources, &key, 0, &source), i < 3 ? SOURCE_WELCOME : SOURCE_FULL);
 	}
@@ -313,13 +313,13 @@ static void of_those_that_proved_nothing_the_longest_unseen_is_forgotten_first(v
 	few.sources_most = 3;
 	sources = sources_new(&few);
 	for (uint32_t i = 0; i < 5; i++) {
-		struct source_key key = numbered(i);
+		struct source_key key = u64map(i);
 
 		assert_int_equal(source_enter(sources, &key, i, &source), SOURCE_WELCOME);
 		source_spend(sources, source, 100, i);
 		source_leave(sources, source, i);
 		for (uint32_t before = 0; before <= i; before++) {
-			key = numbered(before);
+			key = u64map(before);
 			assert_int_equal(source_find(sources, &key) != NULL, before + 3 > i);
 		}
 	}
@@ -357,7 +357,7 @@ static void a_debt_is_kept_rather_than_a_proof_that_counts_no_longer(void **stat
 
 	(void)state;
 	for (uint32_t i = 0; i < limits.sources_most; i++) {
-		struct source_key good = numbered(i);
+		struct source_key good = u64map(i);
 
 		source_enter(sources, &good, 0, &source);
 		source_prove(sources, source, 0, 0);
@@ -454,7 +454,7 @@ static void of_ten_thousand_networks_that_are_turned_away_few_are_named_and_all_
 
 	(void)state;
 	for (uint32_t i = 0; i < 10000; i++) {
-		struct source_key key = numbered(i);
+		struct source_key key = u64map(i);
 
 		source_turn_away(sources, &key, SOURCE_FULL);
 	}
@@ -482,7 +482,7 @@ static void the_sums_are_right_after_any_history(void **state)
 	(void)state;
 	srand(7);
 	for (int round = 0; round < 20000; round++) {
-		struct source_key key = numbered((uint32_t)rand() % 30);
+		struct source_key key = u64map((uint32_t)rand() % 30);
 		enum source_verdict why;
 
 		now_us += rand() % 50;

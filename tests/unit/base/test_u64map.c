@@ -8,23 +8,23 @@
 
 static void what_was_put_is_found_until_it_is_removed(void **state)
 {
-	struct u64map *numbered = u64map_new();
+	struct u64map *u64map = u64map_new();
 	int one, other;
 
 	(void)state;
-	assert_null(u64map_get(numbered, 7));
-	assert_null(u64map_remove(numbered, 7));
-	assert_null(u64map_put(numbered, 7, &one));
-	assert_null(u64map_get(numbered, 7 + 256));
-	assert_ptr_equal(u64map_put(numbered, 7, &other), &one);
-	assert_int_equal(u64map_count(numbered), 1);
-	assert_null(u64map_put(numbered, UINT64_MAX, &one));
-	assert_ptr_equal(u64map_get(numbered, 7), &other);
-	assert_ptr_equal(u64map_remove(numbered, 7), &other);
-	assert_null(u64map_get(numbered, 7));
-	assert_ptr_equal(u64map_get(numbered, UINT64_MAX), &one);
-	assert_int_equal(u64map_count(numbered), 1);
-	u64map_free(numbered);
+	assert_null(u64map_get(u64map, 7));
+	assert_null(u64map_remove(u64map, 7));
+	assert_null(u64map_put(u64map, 7, &one));
+	assert_null(u64map_get(u64map, 7 + 256));
+	assert_ptr_equal(u64map_put(u64map, 7, &other), &one);
+	assert_int_equal(u64map_count(u64map), 1);
+	assert_null(u64map_put(u64map, UINT64_MAX, &one));
+	assert_ptr_equal(u64map_get(u64map, 7), &other);
+	assert_ptr_equal(u64map_remove(u64map, 7), &other);
+	assert_null(u64map_get(u64map, 7));
+	assert_ptr_equal(u64map_get(u64map, UINT64_MAX), &one);
+	assert_int_equal(u64map_count(u64map), 1);
+	u64map_free(u64map);
 }
 
 /* Near each other, at the borders of pages, and far away. */
@@ -37,7 +37,7 @@ static uint64_t any_number(void)
 
 static void it_is_a_map(void **state)
 {
-	struct u64map *numbered = u64map_new();
+	struct u64map *u64map = u64map_new();
 	struct map *map = map_new();
 	static int values[16];
 
@@ -48,19 +48,19 @@ static void it_is_a_map(void **state)
 
 		switch (rand() % 3) {
 		case 0:
-			assert_ptr_equal(u64map_put(numbered, number, &values[i % 16]),
+			assert_ptr_equal(u64map_put(u64map, number, &values[i % 16]),
 				map_put(map, map_number(&number), &values[i % 16]));
 			break;
 		case 1:
-			assert_ptr_equal(u64map_remove(numbered, number), map_remove(map, map_number(&number)));
+			assert_ptr_equal(u64map_remove(u64map, number), map_remove(map, map_number(&number)));
 			break;
 		default:
-			assert_ptr_equal(u64map_get(numbered, number), map_get(map, map_number(&number)));
+			assert_ptr_equal(u64map_get(u64map, number), map_get(map, map_number(&number)));
 		}
-		assert_int_equal(u64map_count(numbered), map_count(map));
+		assert_int_equal(u64map_count(u64map), map_count(map));
 	}
 	map_free(map);
-	u64map_free(numbered);
+	u64map_free(u64map);
 }
 
 int main(void)

@@ -41,7 +41,7 @@ static struct peer *peer_of_epoch(struct desk *desk, uint64_t epoch)
 	return NULL;
 }
 
-static int open_lane(void *context, uint64_t epoch, const char *who, char ret_endpoint[160])
+static int open_mailbox(void *context, uint64_t epoch, const char *who, char ret_endpoint[160])
 {
 	(void)context;
 	(void)who;
@@ -49,12 +49,12 @@ static int open_lane(void *context, uint64_t epoch, const char *who, char ret_en
 	return 0;
 }
 
-static void close_lane(void *context, uint64_t epoch)
+static void close_mailbox(void *context, uint64_t epoch)
 {
 	struct peer *peer = peer_of_epoch(context, epoch);
 
 	if (peer)
-		peer->lane_open = false;
+		peer->mailbox_open = false;
 }
 
 static void put_on_tray(struct peer *peer, const Down *down, struct bytes body)
@@ -96,7 +96,7 @@ static void hear_welcome(struct peer *peer, const Welcome *welcome)
 		return;
 	peer->welcomed = true;
 	peer->epoch = welcome->epoch;
-	peer->lane_open = true;
+	peer->mailbox_open = true;
 	peer->number = peer->down_number = peer->pings = 0;
 	peer->credit = (UpCredit){ 0 };
 }
@@ -162,8 +162,8 @@ static void add_fillers(struct buffer *ret)
 int desk_start(struct desk *desk, const char *topology)
 {
 	struct broker_out out = { .context = desk,
-		.open_lane = open_lane,
-		.close_lane = close_lane,
+		.open_mailbox = open_mailbox,
+		.close_mailbox = close_mailbox,
 		.push = push,
 		.control = control,
 		.tap = tap };
@@ -266,7 +266,7 @@ static void pass(struct desk *desk, int64_t us, bool heartbeats)
 
 		desk->clock.virtual_us += left_us < desk->settings.heartbeat_us ? left_us : desk->settings.heartbeat_us;
 		for (int i = 0; heartbeats && i < desk->peer_count; i++)
-			if (desk->peers[i]->lane_open)
+			if (desk->peers[i]->mailbox_open)
 				peer_heartbeat(desk->peers[i], 0);
 		desk_work(desk);
 	}
@@ -326,7 +326,7 @@ void peer_hello(struct peer *peer, const char *run, uint64_t cursor)
 	hello->cursor = cursor;
 	peer_say_hello(peer, hello);
 	free(hello);
-	if (peer->lane_open)
+	if (peer->mailbox_open)
 		peer_credit(peer, 1000, 100000);
 	desk_work(peer->desk);
 }

@@ -1,7 +1,7 @@
 /*
  * desk.h: a broker on the desk: in-memory or RocksDB store, virtual clock, peers played by hand
  *
- * What the broker pushes to a lane is taken apart and lies on the peer's tray, in order, until the test takes it.
+ * What the broker pushes to a mailbox is taken apart and lies on the peer's tray, in order, until the test takes it.
  */
 #ifndef TESTS_UNIT_BROKER_DESK_H
 #define TESTS_UNIT_BROKER_DESK_H
@@ -25,7 +25,7 @@ struct peer {
 	char service[32], instance[64];
 	uint64_t epoch, number, requests, pings;
 	UpCredit credit;
-	bool lane_open, deaf; /* deaf: its lane takes nothing */
+	bool mailbox_open, deaf; /* deaf: its mailbox takes nothing */
 	uint64_t down_number;
 	struct item *tray[TRAY_MAX];
 	int count, taken;
@@ -56,7 +56,7 @@ extern const char desk_topology[];
 struct desk *desk_open(void);
 struct desk *desk_open_disk(void);
 int desk_start(struct desk *desk, const char *topology); /* opens (again); -EUCLEAN: desk->why */
-void desk_crash(struct desk *desk);                      /* closes it as it is; sessions and lanes are gone */
+void desk_crash(struct desk *desk);                      /* closes it as it is; sessions and mailboxes are gone */
 void desk_close(struct desk *desk);
 json_t *desk_verified(struct desk *desk);      /* the report of a verification of its log (verify.h); the caller's */
 void desk_work(struct desk *desk);             /* commit and tick until nothing is left to do now */

@@ -28,21 +28,21 @@ static void a_claim_is_numbered_at_once_when_there_is_no_gateway(void **state)
 static void a_claim_waits_until_the_gateway_has_drained(void **state)
 {
 	struct desk *desk = desk_open();
-	struct peer *worker = peer_new(desk, "worker", "w"), *door = peer_new(desk, "door", "d");
+	struct peer *worker = peer_new(desk, "worker", "w"), *gateway = peer_new(desk, "door", "d");
 	Confirm confirm;
 	uint64_t request;
 
 	(void)state;
 	peer_hello(worker, "run", 0);
-	peer_hello(door, "run", 0);
-	peer_heartbeat(door, 3);
-	peer_heartbeat(door, 3);
+	peer_hello(gateway, "run", 0);
+	peer_heartbeat(gateway, 3);
+	peer_heartbeat(gateway, 3);
 	request = PUBLISH(worker, .topic = "claim", .idem = "c", .claim = true);
 	desk_work(desk);
 	assert_false(peer_confirm(worker, request, &confirm));
 	assert_int_equal(broker_head(desk->broker), 0);
-	SAID(door, .topic = "raw");
-	peer_heartbeat(door, 0);
+	SAID(gateway, .topic = "raw");
+	peer_heartbeat(gateway, 0);
 	desk_work(desk);
 	assert_true(peer_confirm(worker, request, &confirm));
 	assert_int_equal(confirm.seq, 2);
@@ -53,20 +53,20 @@ static void a_claim_waits_until_the_gateway_has_drained(void **state)
 static void a_claim_waits_for_the_gateways_promise(void **state)
 {
 	struct desk *desk = desk_open();
-	struct peer *worker = peer_new(desk, "worker", "w"), *door = peer_new(desk, "door", "d");
+	struct peer *worker = peer_new(desk, "worker", "w"), *gateway = peer_new(desk, "door", "d");
 	Confirm confirm;
 	uint64_t request;
 
 	(void)state;
 	peer_hello(worker, "run", 0);
-	peer_hello(door, "run", 0);
+	peer_hello(gateway, "run", 0);
 	request = PUBLISH(worker, .topic = "claim", .idem = "c", .claim = true);
 	desk_work(desk);
 	assert_false(peer_confirm(worker, request, &confirm)); /* it has not echoed a ping yet */
-	peer_heartbeat(door, 0);
+	peer_heartbeat(gateway, 0);
 	desk_work(desk);
 	assert_false(peer_confirm(worker, request, &confirm));
-	peer_heartbeat(door, 0);
+	peer_heartbeat(gateway, 0);
 	desk_work(desk);
 	assert_true(peer_confirm(worker, request, &confirm));
 	desk_close(desk);
@@ -76,23 +76,23 @@ static void a_claim_waits_for_the_gateways_promise(void **state)
 static void a_claim_with_a_number_is_held_when_a_gateway_spools_meanwhile(void **state)
 {
 	struct desk *desk = desk_open();
-	struct peer *worker = peer_new(desk, "worker", "w"), *door = peer_new(desk, "door", "d");
+	struct peer *worker = peer_new(desk, "worker", "w"), *gateway = peer_new(desk, "door", "d");
 	Confirm confirm;
 	uint64_t request;
 
 	(void)state;
 	peer_hello(worker, "run", 0);
-	peer_hello(door, "run", 0);
-	peer_heartbeat(door, 0);
-	peer_heartbeat(door, 0);
+	peer_hello(gateway, "run", 0);
+	peer_heartbeat(gateway, 0);
+	peer_heartbeat(gateway, 0);
 	request = PUBLISH(worker, .topic = "claim", .idem = "c", .claim = true);
-	peer_heartbeat(door, 1);
+	peer_heartbeat(gateway, 1);
 	desk_work(desk);
 	assert_int_equal(broker_head(desk->broker), 1);
 	assert_false(peer_confirm(worker, request, &confirm));
-	SAID(door, .topic = "raw");
+	SAID(gateway, .topic = "raw");
 	assert_false(peer_confirm(worker, request, &confirm));
-	peer_heartbeat(door, 0);
+	peer_heartbeat(gateway, 0);
 	desk_work(desk);
 	assert_true(peer_confirm(worker, request, &confirm));
 	assert_int_equal(confirm.kind, CONFIRM_FRESH);
@@ -104,7 +104,7 @@ static void a_claim_with_a_number_is_held_when_a_gateway_spools_meanwhile(void *
 static void a_gateway_that_is_away_holds_claims_until_it_is_struck(void **state)
 {
 	struct desk *desk = desk_open();
-	struct peer *worker = peer_new(desk, "worker", "w"), *door = peer_new(desk, "door", "d");
+	struct peer *worker = peer_new(desk, "worker", "w"), *gateway = peer_new(desk, "door", "d");
 	struct peer *admin = peer_new(desk, "admin", "a");
 	Confirm confirm;
 	uint64_t request;
@@ -112,9 +112,9 @@ static void a_gateway_that_is_away_holds_claims_until_it_is_struck(void **state)
 
 	(void)state;
 	peer_hello(worker, "run", 0);
-	peer_hello(door, "run", 0);
+	peer_hello(gateway, "run", 0);
 	peer_hello(admin, "run", 0);
-	peer_goodbye(door);
+	peer_goodbye(gateway);
 	request = PUBLISH(worker, .topic = "claim", .idem = "c", .claim = true);
 	desk_pass(desk, US_PER_MINUTE);
 	assert_false(peer_confirm(worker, request, &confirm));
@@ -131,10 +131,10 @@ static void a_parked_claim_whose_owner_died_is_released(void **state)
 {
 	struct desk *desk = desk_open();
 	struct peer *worker = peer_new(desk, "worker", "w"), *other = peer_new(desk, "worker", "o");
-	struct peer *door = peer_new(desk, "door", "d");
+	struct peer *gateway = peer_new(desk, "door", "d");
 
 	(void)state;
-	peer_hello(door, "run", 0);
+	peer_hello(gateway, "run", 0);
 	peer_hello(worker, "run", 0);
 	PUBLISH(worker, .topic = "claim", .idem = "c", .claim = true);
 	desk_work(desk);
@@ -196,19 +196,19 @@ static void a_claim_is_not_part_of_a_turn(void **state)
 static void gateways_are_remembered_over_a_restart(void **state)
 {
 	struct desk *desk = desk_open_disk();
-	struct peer *worker = peer_new(desk, "worker", "w"), *door = peer_new(desk, "door", "d");
+	struct peer *worker = peer_new(desk, "worker", "w"), *gateway = peer_new(desk, "door", "d");
 	Confirm confirm;
 	uint64_t request;
 
 	(void)state;
-	peer_hello(door, "run", 0);
+	peer_hello(gateway, "run", 0);
 	desk_crash(desk);
 	assert_int_equal(desk_start(desk, desk_topology), 0);
 	peer_hello(worker, "run", 0);
 	request = PUBLISH(worker, .topic = "claim", .idem = "c", .claim = true);
 	desk_work(desk);
 	assert_false(peer_confirm(worker, request, &confirm));
-	peer_hello(door, "run", 0);
+	peer_hello(gateway, "run", 0);
 	desk_pass(desk, US_PER_S);
 	assert_true(peer_confirm(worker, request, &confirm));
 	desk_close(desk);
@@ -225,13 +225,13 @@ static void strike(struct peer *admin, const char *argument)
 static void a_gateway_that_was_struck_off_stays_so_over_a_restart(void **state)
 {
 	struct desk *desk = desk_open_disk();
-	struct peer *worker = peer_new(desk, "worker", "w"), *door = peer_new(desk, "door", "d");
+	struct peer *worker = peer_new(desk, "worker", "w"), *gateway = peer_new(desk, "door", "d");
 	struct peer *admin = peer_new(desk, "admin", "a");
 
 	(void)state;
-	peer_hello(door, "run", 0);
+	peer_hello(gateway, "run", 0);
 	peer_hello(admin, "run", 0);
-	peer_goodbye(door);
+	peer_goodbye(gateway);
 	strike(admin, "{\"name\":\"d\"}");
 	desk_work(desk);
 	desk_crash(desk);
@@ -243,13 +243,13 @@ static void a_gateway_that_was_struck_off_stays_so_over_a_restart(void **state)
 
 /* ---- a key has its names ---- */
 
-static struct peer *door_named(struct desk *desk, const char *name, int key)
+static struct peer *gateway_named(struct desk *desk, const char *name, int key)
 {
-	struct peer *door = peer_new(desk, "door", name);
+	struct peer *gateway = peer_new(desk, "door", name);
 
-	snprintf(door->who, sizeof(door->who), "key:%064d", key);
-	peer_hello(door, "run", 0);
-	return door;
+	snprintf(gateway->who, sizeof(gateway->who), "key:%064d", key);
+	peer_hello(gateway, "run", 0);
+	return gateway;
 }
 
 static struct registry *know(struct desk *desk, const char *names_of_two)
@@ -272,30 +272,30 @@ static void a_key_brings_as_many_gateways_as_it_may_and_no_more(void **state)
 {
 	struct desk *desk = desk_open_disk();
 	struct registry *registry = know(desk, "names = 2\n");
-	struct peer *admin = peer_new(desk, "admin", "a"), *door;
+	struct peer *admin = peer_new(desk, "admin", "a"), *gateway;
 
 	(void)state;
 	snprintf(admin->who, sizeof(admin->who), "key:%064d", 3);
 	peer_hello(admin, "run", 0);
-	assert_true(door_named(desk, "a", 2)->lane_open);
-	door = door_named(desk, "b", 2);
-	assert_true(door->lane_open);
-	peer_goodbye(door); /* one that is away counts: it holds up the claims */
-	door = door_named(desk, "c", 2);
-	assert_true(door->refused && !door->refused_final && !door->lane_open);
-	assert_non_null(strstr(door->reason, "key two may be 2 gateways (\"names\") and was "));
-	assert_true(strstr(door->reason, "was a, b:") || strstr(door->reason, "was b, a:"));
-	assert_non_null(strstr(door->reason, "gateway strike"));
-	assert_true(door_named(desk, "b", 2)->lane_open); /* known: it comes back */
-	assert_true(door_named(desk, "one", 1)->lane_open);
+	assert_true(gateway_named(desk, "a", 2)->mailbox_open);
+	gateway = gateway_named(desk, "b", 2);
+	assert_true(gateway->mailbox_open);
+	peer_goodbye(gateway); /* one that is away counts: it holds up the claims */
+	gateway = gateway_named(desk, "c", 2);
+	assert_true(gateway->refused && !gateway->refused_final && !gateway->mailbox_open);
+	assert_non_null(strstr(gateway->reason, "key two may be 2 gateways (\"names\") and was "));
+	assert_true(strstr(gateway->reason, "was a, b:") || strstr(gateway->reason, "was b, a:"));
+	assert_non_null(strstr(gateway->reason, "gateway strike"));
+	assert_true(gateway_named(desk, "b", 2)->mailbox_open); /* known: it comes back */
+	assert_true(gateway_named(desk, "one", 1)->mailbox_open);
 
 	desk_crash(desk);
 	assert_int_equal(desk_start(desk, desk_topology), 0);
 	broker_admit(desk->broker, registry);
-	assert_true(door_named(desk, "c", 2)->refused); /* whose they are is on the disk */
+	assert_true(gateway_named(desk, "c", 2)->refused); /* whose they are is on the disk */
 	peer_hello(admin, "run", 0);
 	strike(admin, "{\"name\":\"a\"}");
-	assert_true(door_named(desk, "c", 2)->lane_open);
+	assert_true(gateway_named(desk, "c", 2)->mailbox_open);
 	desk_close(desk);
 	registry_free(registry);
 }
@@ -311,7 +311,7 @@ static void a_stolen_key_that_says_nothing_of_names_brings_four(void **state)
 		char name[16];
 
 		snprintf(name, sizeof(name), "forged-%d", i);
-		let_in += door_named(desk, name, 2)->lane_open;
+		let_in += gateway_named(desk, name, 2)->mailbox_open;
 	}
 	assert_int_equal(let_in, 4);
 	desk_close(desk);
@@ -339,14 +339,14 @@ static void an_identity_has_so_many_instances_at_a_time(void **state)
 		workers[i] = peer_new(desk, "worker", name);
 		snprintf(workers[i]->who, sizeof(workers[i]->who), "key:%064d", 5);
 		peer_hello(workers[i], "run", 0);
-		assert_int_equal(workers[i]->lane_open, i < 2);
+		assert_int_equal(workers[i]->mailbox_open, i < 2);
 	}
 	assert_non_null(strstr(workers[2]->reason, "w may be 2 instances at a time"));
 	peer_goodbye(workers[0]);
 	peer_hello(workers[2], "run", 0);
-	assert_true(workers[2]->lane_open);
+	assert_true(workers[2]->mailbox_open);
 	peer_hello(workers[1], "another run", 0); /* itself anew */
-	assert_true(workers[1]->lane_open);
+	assert_true(workers[1]->mailbox_open);
 	desk_close(desk);
 	registry_free(registry);
 }

@@ -308,12 +308,12 @@ static void a_keyed_fact_of_a_turn_that_was_said_before_is_left_out(void **state
 
 static struct peer *claimant_with_a_gateway(struct desk *desk)
 {
-	struct peer *worker = peer_new(desk, "worker", "w"), *door = peer_new(desk, "door", "d");
+	struct peer *worker = peer_new(desk, "worker", "w"), *gateway = peer_new(desk, "door", "d");
 
 	peer_hello(worker, "run", 0);
-	peer_hello(door, "run", 0);
-	peer_heartbeat(door, 0);
-	peer_heartbeat(door, 0);
+	peer_hello(gateway, "run", 0);
+	peer_heartbeat(gateway, 0);
+	peer_heartbeat(gateway, 0);
 	return worker;
 }
 

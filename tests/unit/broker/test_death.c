@@ -8,17 +8,17 @@
 
 struct scene {
 	struct desk *desk;
-	struct peer *door, *worker, *admin;
+	struct peer *gateway, *worker, *admin;
 };
 
 static struct scene set_scene(void)
 {
 	struct scene scene = { .desk = desk_open() };
 
-	scene.door = peer_new(scene.desk, "door", "d");
+	scene.gateway = peer_new(scene.desk, "door", "d");
 	scene.worker = peer_new(scene.desk, "worker", "w1");
 	scene.admin = peer_new(scene.desk, "admin", "a");
-	peer_hello(scene.door, "run", 0);
+	peer_hello(scene.gateway, "run", 0);
 	peer_hello(scene.worker, "run", 0);
 	peer_hello(scene.admin, "run", 0);
 	return scene;
@@ -50,12 +50,12 @@ static void leases_of_a_dead_session_are_free_at_once_and_each_of_them_goes_alon
 	struct item *item;
 
 	(void)state;
-	SAID(scene.door, .topic = "work", .key = "a");
-	SAID(scene.door, .topic = "work", .key = "b");
-	SAID(scene.door, .topic = "work", .key = "c");
+	SAID(scene.gateway, .topic = "work", .key = "a");
+	SAID(scene.gateway, .topic = "work", .key = "b");
+	SAID(scene.gateway, .topic = "work", .key = "c");
 	assert_int_equal(peer_count(scene.worker, Down_delivery_tag), 3);
 	scene.worker->deaf = true;
-	scene.worker->lane_open = false;
+	scene.worker->mailbox_open = false;
 	peer_hello(second, "run", 0);
 	desk_pass(scene.desk, 3 * US_PER_S);
 	assert_int_equal(peer_count(second, Down_delivery_tag), 1);
@@ -94,8 +94,8 @@ static void what_kills_its_worker_is_dead_after_five_and_its_neighbours_live(voi
 	int deaths = 0, done = 0;
 
 	(void)state;
-	SAID(scene.door, .topic = "work", .key = "poison");
-	SAID(scene.door, .topic = "work", .key = "good");
+	SAID(scene.gateway, .topic = "work", .key = "poison");
+	SAID(scene.gateway, .topic = "work", .key = "good");
 	for (int64_t i = 0; i < 60; i++) {
 		if (work_until_poisoned(scene.worker, 1, 1, &done) == 1) {
 			deaths++;
@@ -121,7 +121,7 @@ static void neighbours_of_poison_wait_for_one_restart_and_no_more(void **state)
 	(void)state;
 	for (int i = 0; i < 10; i++) {
 		snprintf(key, sizeof(key), "k%d", i);
-		SAID(scene.door, .topic = "work", .key = key);
+		SAID(scene.gateway, .topic = "work", .key = key);
 	}
 	assert_int_equal(peer_count(scene.worker, Down_delivery_tag), 10);
 	die(scene.worker);
@@ -146,9 +146,9 @@ static void two_poisons_at_once_excuse_each_other_only_for_a_while(void **state)
 	int done = 0;
 
 	(void)state;
-	SAID(scene.door, .topic = "work", .key = "one");
-	SAID(scene.door, .topic = "work", .key = "two");
-	SAID(scene.door, .topic = "work", .key = "good");
+	SAID(scene.gateway, .topic = "work", .key = "one");
+	SAID(scene.gateway, .topic = "work", .key = "two");
+	SAID(scene.gateway, .topic = "work", .key = "good");
 	for (int64_t i = 0; i < 3600 && count_dead(&scene) < 2; i++) {
 		if (work_until_poisoned(scene.worker, 1, 2, &done))
 			die(scene.worker);
@@ -174,7 +174,7 @@ static void a_storm_of_random_kills_makes_no_dead_letter(void **state)
 	peer_hello(workers[2], "run", 0);
 	for (int i = 0; i < 200; i++) {
 		snprintf(key, sizeof(key), "k%d", i % 90);
-		SAID(scene.door, .topic = "work", .key = key);
+		SAID(scene.gateway, .topic = "work", .key = key);
 		for (int j = 0; j < 3; j++) {
 			struct item *item = rand() % 2 ? peer_delivery(workers[j]) : NULL;
 
@@ -202,7 +202,7 @@ static void who_is_killed_all_the_time_has_no_poison_in_hand(void **state)
 	int done = 0;
 
 	(void)state;
-	SAID(scene.door, .topic = "work");
+	SAID(scene.gateway, .topic = "work");
 	for (int i = 0; i < 200; i++) {
 		die(scene.worker);
 		desk_pass(scene.desk, 250 * US_PER_MS);
@@ -222,8 +222,8 @@ static void a_goodbye_makes_nobody_a_suspect(void **state)
 	struct item *item;
 
 	(void)state;
-	SAID(scene.door, .topic = "work", .key = "a");
-	SAID(scene.door, .topic = "work", .key = "b");
+	SAID(scene.gateway, .topic = "work", .key = "a");
+	SAID(scene.gateway, .topic = "work", .key = "b");
 	peer_goodbye(scene.worker);
 	peer_hello(scene.worker, "run 2", 0);
 	assert_int_equal(peer_count(scene.worker, Down_delivery_tag), 2);

@@ -264,8 +264,8 @@ static void who_folded_it_is_told_to_fold_anew_and_nobody_else(void **state)
 	peer_hello(half, "run", 0);
 	ask(&scene, "{\"begin\":true,\"messages\":[1],\"run\":true}"); /* raw: half remembers rows alone */
 	finish(scene.desk);
-	assert_false(reader->lane_open);
-	assert_true(half->lane_open);
+	assert_false(reader->mailbox_open);
+	assert_true(half->mailbox_open);
 	while ((item = peer_projection(reader))) /* as far as it was shown anything */
 		stood = item->down.what.projection.seq;
 	assert_true(stood > 1);
@@ -311,14 +311,14 @@ static void who_is_being_shown_what_goes_is_not_shown_the_rest_of_it(void **stat
 	(void)state;
 	ask(&scene, ALL_OF_HIM);
 	for (int i = 0; erase_is_running(scene.desk->broker) && i < LOOKS; i++) {
-		if (reader->lane_open)
+		if (reader->mailbox_open)
 			peer_credit(reader, 0, 1); /* it reads on, all the while */
 		desk_pass(scene.desk, 20 * US_PER_MS);
 	}
 	assert_false(erase_is_running(scene.desk->broker));
 	while ((item = peer_projection(reader))) /* up to the end of its session */
 		;
-	assert_false(reader->lane_open);
+	assert_false(reader->mailbox_open);
 	peer_hello(reader, "run", 1);
 	assert_true(reader->rebuild);
 	peer_hello(reader, "anew", 0);

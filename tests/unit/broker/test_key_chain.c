@@ -19,7 +19,7 @@ static void a_key_has_one_chain_until_it_is_dropped(void **state)
 
 		assert_true(!known || known == chain);
 		assert_int_equal(chain->key_hash, key);
-		assert_true(list_empty(&chain->letters));
+		assert_true(list_empty(&chain->items));
 		if (rand() % 3 == 0) {
 			map_remove(map, map_number(&key));
 			key_chain_drop(chains, chain);

@@ -54,7 +54,7 @@ static struct peer *peer_of(struct desk *desk, int number)
 	snprintf(name, sizeof(name), "p%d", number);
 	peer = peer_new(desk, name, name);
 	peer_hello(peer, "run", 0);
-	assert_true(peer->lane_open);
+	assert_true(peer->mailbox_open);
 	return peer;
 }
 

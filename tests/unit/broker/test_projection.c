@@ -77,7 +77,7 @@ static void progress_is_said_when_there_is_nothing_of_interest(void **state)
 static void who_remembers_nothing_is_told_at_once_how_far_the_log_is(void **state)
 {
 	struct desk *desk = desk_open();
-	struct peer *talker = peer_new(desk, "talker", "t"), *door = peer_new(desk, "door", "d");
+	struct peer *talker = peer_new(desk, "talker", "t"), *gateway = peer_new(desk, "door", "d");
 	Hello *hello = calloc(1, sizeof(*hello));
 	const Progress *progress;
 
@@ -85,8 +85,8 @@ static void who_remembers_nothing_is_told_at_once_how_far_the_log_is(void **stat
 	peer_hello(talker, "run", 0);
 	for (int i = 0; i < 5; i++)
 		SAID(talker, .topic = i % 2 ? "row" : "fact");
-	peer_say_hello(door, hello);
-	progress = peer_progress(door);
+	peer_say_hello(gateway, hello);
+	progress = peer_progress(gateway);
 	assert_non_null(progress);
 	assert_int_equal(progress->seq, 5);
 	free(hello);
@@ -296,7 +296,7 @@ static void more_rows_than_fit_into_the_index_come_in_order_as_well(void **state
 	(void)state;
 	peer_hello(talker, "run", 0);
 	say_many_rows(desk, talker);
-	desk->broker->settings.newcomer_bytes = 20000;
+	desk->broker->settings.backfill_bytes = 20000;
 	peer_hello(reader, "run", 0);
 	assert_all_rows_in_order(reader);
 	desk_close(desk);
@@ -322,7 +322,7 @@ static void rows_that_a_newcomer_does_not_remember_take_no_round_of_their_own(vo
 	}
 	SAID(talker, .topic = "row", .key = "last", .version = 1);
 	desk_pass(desk, US_PER_S);
-	desk->broker->settings.newcomer_bytes = 20000;
+	desk->broker->settings.backfill_bytes = 20000;
 	peer_say_hello(half, hello);
 	peer_credit(half, 0, 2 * ROWS);
 	for (int tick = 0; tick < TICKS_MOST && peer_count(half, Down_projection_tag) == 0; tick++) {

@@ -374,7 +374,7 @@ static void a_search_for_the_next_message_reads_a_moment_at_a_time(void **state)
 	assert_true(moments >= BLOCKS / AT_ONCE);
 	assert_int_equal(queue->scanned, BLOCKS);
 	queue->scanned = 0;
-	desk->broker->stirred = true;
+	desk->broker->needs_dispatch = true;
 	desk_work(desk); /* goes on by itself until it has seen all */
 	assert_int_equal(queue->scanned, BLOCKS);
 	desk_close(desk);

@@ -31,7 +31,7 @@ static struct cast open_shipped(void)
 
 		cast.peers[i] = peer_new(cast.desk, name, name);
 		peer_hello(cast.peers[i], "run", 0);
-		assert_true(cast.peers[i]->lane_open);
+		assert_true(cast.peers[i]->mailbox_open);
 	}
 	buffer_free(&text);
 	return cast;
@@ -231,8 +231,8 @@ static void a_session_whose_key_is_struck_off_ends(void **state)
 
 	(void)state;
 	fewer = know(desk, strstr(IDENTITIES, "[key full]"));
-	assert_false(talker->lane_open);
-	assert_true(full->lane_open);
+	assert_false(talker->mailbox_open);
+	assert_true(full->mailbox_open);
 	assert_int_equal(SAID(full, .topic = "work").kind, CONFIRM_FRESH);
 	desk_close(desk);
 	registry_free(registry);

@@ -245,7 +245,7 @@ static void an_exclusive_service_has_one_active_instance(void **state)
 	assert_true(one->welcomed);
 	assert_true(other->standby);
 	assert_false(other->welcomed);
-	one->lane_open = false; /* it goes silent */
+	one->mailbox_open = false; /* it goes silent */
 	desk_pass(desk, 2 * US_PER_S);
 	peer_hello(other, "run", 0);
 	assert_true(other->welcomed);
@@ -322,7 +322,7 @@ static void a_broker_that_was_away_itself_declares_nobody_dead(void **state)
 	desk_close(desk);
 }
 
-static void a_lane_that_takes_nothing_ends_its_session(void **state)
+static void a_mailbox_that_takes_nothing_ends_its_session(void **state)
 {
 	struct desk *desk = desk_open();
 	struct peer *reader = peer_new(desk, "reader", "r"), *talker = peer_new(desk, "talker", "t");
@@ -332,8 +332,8 @@ static void a_lane_that_takes_nothing_ends_its_session(void **state)
 	peer_hello(reader, "run", 0);
 	reader->deaf = true;
 	SAID(talker, .topic = "fact");
-	assert_false(reader->lane_open);
-	assert_true(talker->lane_open);
+	assert_false(reader->mailbox_open);
+	assert_true(talker->mailbox_open);
 	desk_close(desk);
 }
 
@@ -348,7 +348,7 @@ static void garbled_items_end_the_session(void **state)
 	peer_hello(talker, "run", 0);
 	frame_add(&writer, Up_fields, &up, BYTES(NULL, 0));
 	peer_push(talker, &writer);
-	assert_false(talker->lane_open);
+	assert_false(talker->mailbox_open);
 	desk_close(desk);
 }
 
@@ -366,7 +366,7 @@ static void a_turn_that_promises_more_facts_than_it_brings_commits_nothing(void 
 	peer_push(single, &writer);
 	desk_work(desk);
 	assert_int_equal(broker_head(desk->broker), 0);
-	assert_false(single->lane_open);
+	assert_false(single->mailbox_open);
 	desk_close(desk);
 }
 
@@ -403,7 +403,7 @@ int main(void)
 		cmocka_unit_test(a_session_silent_for_five_heartbeats_is_dead),
 		cmocka_unit_test(a_command_may_be_silent_ten_times_as_long),
 		cmocka_unit_test(a_broker_that_was_away_itself_declares_nobody_dead),
-		cmocka_unit_test(a_lane_that_takes_nothing_ends_its_session),
+		cmocka_unit_test(a_mailbox_that_takes_nothing_ends_its_session),
 		cmocka_unit_test(garbled_items_end_the_session),
 		cmocka_unit_test(a_turn_that_promises_more_facts_than_it_brings_commits_nothing),
 		cmocka_unit_test(credit_never_shrinks),

@@ -374,7 +374,7 @@ static void a_store_in_memory_knows_no_disk(void **state)
 {
 	struct store *store = store_of(state);
 	uint64_t free_bytes, total;
-	assert_int_equal(store_room(store, &free_bytes, &total), -ENOTSUP);
+	assert_int_equal(store_disk_space(store, &free_bytes, &total), -ENOTSUP);
 	assert_int_equal(store_checkpoint(store, "/tmp/no-copy"), -ENOTSUP);
 	assert_string_equal(store_why(store), "a store in memory has no copy on disk");
 	assert_int_equal(store_flush(store), 0);

@@ -18,7 +18,7 @@ struct scene {
 	struct curve_pair key;
 	pthread_t thread;
 	_Atomic bool ends;
-	struct reach reach; /* of the peer */
+	struct broker_endpoint broker; /* of the peer */
 	char known[WHO_MAX];
 };
 
@@ -58,16 +58,16 @@ static void begin(struct scene *scene)
 
 	*scene = (struct scene){ .context = zmq_ctx_new() };
 	curve_make(&scene->key);
-	curve_make(&scene->reach.key);
-	name(&scene->reach.key, scene->known);
+	curve_make(&scene->broker.key);
+	name(&scene->broker.key, scene->known);
 	scene->gate = gate_new(scene->context, admit, scene);
 	scene->door = zmq_socket(scene->context, ZMQ_ROUTER);
 	assert_int_equal(gate_guard(scene->door, "control", &scene->key), 0);
 	assert_int_equal(zmq_bind(scene->door, "tcp://127.0.0.1:*"), 0);
 	assert_int_equal(zmq_getsockopt(scene->door, ZMQ_LAST_ENDPOINT, endpoint, &len), 0);
-	snprintf(scene->reach.host, sizeof(scene->reach.host), "127.0.0.1");
-	scene->reach.port = atoi(strrchr(endpoint, ':') + 1);
-	memcpy(scene->reach.broker_key, scene->key.public_key, CURVE_KEY);
+	snprintf(scene->broker.host, sizeof(scene->broker.host), "127.0.0.1");
+	scene->broker.port = atoi(strrchr(endpoint, ':') + 1);
+	memcpy(scene->broker.broker_key, scene->key.public_key, CURVE_KEY);
 	assert_int_equal(pthread_create(&scene->thread, NULL, answer, scene), 0);
 }
 
@@ -93,9 +93,9 @@ static void a_key_that_is_known_is_let_in_and_another_is_refused(void **state)
 
 	(void)state;
 	begin(&scene);
-	assert_int_equal(handshake_try(&scene.reach, PATIENCE_US), 0);
-	curve_make(&scene.reach.key);
-	assert_int_equal(handshake_try(&scene.reach, PATIENCE_US), -EACCES);
+	assert_int_equal(handshake_try(&scene.broker, PATIENCE_US), 0);
+	curve_make(&scene.broker.key);
+	assert_int_equal(handshake_try(&scene.broker, PATIENCE_US), -EACCES);
 	end(&scene);
 }
 
@@ -106,23 +106,23 @@ static void where_nobody_answers_or_another_broker_it_is_given_up(void **state)
 	(void)state;
 	begin(&scene);
 	curve_make(&scene.key);
-	memcpy(scene.reach.broker_key, scene.key.public_key, CURVE_KEY);
-	assert_int_equal(handshake_try(&scene.reach, A_MOMENT_US), -ETIMEDOUT);
+	memcpy(scene.broker.broker_key, scene.key.public_key, CURVE_KEY);
+	assert_int_equal(handshake_try(&scene.broker, A_MOMENT_US), -ETIMEDOUT);
 	stop_answering(&scene);
-	assert_int_equal(handshake_try(&scene.reach, A_MOMENT_US), -ETIMEDOUT);
+	assert_int_equal(handshake_try(&scene.broker, A_MOMENT_US), -ETIMEDOUT);
 	end(&scene);
 }
 
 static void an_address_that_is_none_is_told_at_once(void **state)
 {
-	struct reach reach = { .host = "no host", .port = 7400 };
+	struct broker_endpoint broker = { .host = "no host", .port = 7400 };
 
 	(void)state;
-	curve_make(&reach.key);
-	assert_int_equal(handshake_try(&reach, PATIENCE_US), -EINVAL);
-	memset(reach.run, 'r', sizeof(reach.run) - 1);
-	reach.host[0] = '\0';
-	assert_int_equal(handshake_try(&reach, PATIENCE_US), -EINVAL);
+	curve_make(&broker.key);
+	assert_int_equal(handshake_try(&broker, PATIENCE_US), -EINVAL);
+	memset(broker.run, 'r', sizeof(broker.run) - 1);
+	broker.host[0] = '\0';
+	assert_int_equal(handshake_try(&broker, PATIENCE_US), -EINVAL);
 }
 
 static void what_was_heard_last_counts_and_what_is_not_watched_stays_unknown(void **state)
@@ -138,8 +138,8 @@ static void what_was_heard_last_counts_and_what_is_not_watched_stays_unknown(voi
 	watching = handshake_watch(context, socket);
 	assert_non_null(watching);
 	assert_int_equal(handshake_hear(watching, known), HANDSHAKE_NONE);
-	assert_int_equal(reach_prepare(&scene.reach, socket), 0);
-	snprintf(endpoint, sizeof(endpoint), "tcp://127.0.0.1:%d", scene.reach.port);
+	assert_int_equal(broker_endpoint_prepare(&scene.broker, socket), 0);
+	snprintf(endpoint, sizeof(endpoint), "tcp://127.0.0.1:%d", scene.broker.port);
 	assert_int_equal(zmq_connect(socket, endpoint), 0);
 	for (int ms = 0; known == HANDSHAKE_NONE && ms < PATIENCE_US / 1000; ms++) {
 		zmq_poll(NULL, 0, 1);

@@ -1,8 +1,8 @@
 /* the hub, met over real sockets */
 #include "bus/base/text.h"
+#include "bus/wire/broker_endpoint.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/hub.h"
-#include "bus/wire/reach.h"
 #include "tests/unit/folder.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -213,7 +213,7 @@ static void what_is_said_before_the_peer_has_connected_arrives_in_order(void **s
 	void *pull;
 
 	(void)state;
-	assert_int_equal(hub_open_lane(scene.hub, 7, me, endpoint), 0);
+	assert_int_equal(hub_open_mailbox(scene.hub, 7, me, endpoint), 0);
 	assert_int_equal(hub_push(scene.hub, 7, bytes_of("a")), 0);
 	assert_int_equal(hub_push(scene.hub, 7, bytes_of("b")), 0);
 	pull = connect_to(&scene, ZMQ_PULL, endpoint);
@@ -238,7 +238,7 @@ static void a_peer_that_is_gone_is_noticed_by_a_send(void **state)
 	int r = 0;
 
 	(void)state;
-	assert_int_equal(hub_open_lane(scene.hub, 7, me, endpoint), 0);
+	assert_int_equal(hub_open_mailbox(scene.hub, 7, me, endpoint), 0);
 	pull = connect_to(&scene, ZMQ_PULL, endpoint);
 	assert_int_equal(hub_push(scene.hub, 7, bytes_of("a")), 0);
 	for (int i = 0; i < 50; i++)
@@ -383,7 +383,7 @@ struct far {
 	struct scene scene;
 	struct hub_settings settings;
 	struct curve_pair key;
-	struct reach reach; /* of a peer, whose key is admitted */
+	struct broker_endpoint broker; /* of a peer, whose key is admitted */
 };
 
 /* At some port of which the next ones are free as well. */
@@ -395,10 +395,10 @@ static void set_far(struct far *far)
 	*far = (struct far){ .scene = { .run = "/tmp/hub-test-XXXXXX", .context = zmq_ctx_new() } };
 	folder_make(far->scene.run);
 	curve_make(&far->key);
-	curve_make(&far->reach.key);
+	curve_make(&far->broker.key);
 	admits_all = false;
 	snprintf(admitted, sizeof(admitted), "key:");
-	text_hex(far->reach.key.public_key, CURVE_KEY, admitted + strlen(admitted));
+	text_hex(far->broker.key.public_key, CURVE_KEY, admitted + strlen(admitted));
 	far->settings = (struct hub_settings){
 		.admit = admit_one, .refused = count_refused, .host = "127.0.0.1", .key = &far->key
 	};
@@ -407,9 +407,9 @@ static void set_far(struct far *far)
 	for (; r < 0 && far->settings.port < 60000; far->settings.port += r < 0 ? PORTS : 0)
 		r = hub_open(&far->settings, &far->scene.hub, why);
 	assert_int_equal(r, 0);
-	TEXT_COPY(far->reach.host, far->settings.host);
-	far->reach.port = far->settings.port;
-	memcpy(far->reach.broker_key, far->key.public_key, CURVE_KEY);
+	TEXT_COPY(far->broker.host, far->settings.host);
+	far->broker.port = far->settings.port;
+	memcpy(far->broker.broker_key, far->key.public_key, CURVE_KEY);
 }
 
 static void *connect_far(struct far *far, int type, const char *endpoint)
@@ -418,7 +418,7 @@ static void *connect_far(struct far *far, int type, const char *endpoint)
 	int linger = 0;
 
 	zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
-	assert_int_equal(reach_prepare(&far->reach, socket), 0);
+	assert_int_equal(broker_endpoint_prepare(&far->broker, socket), 0);
 	assert_int_equal(zmq_connect(socket, endpoint), 0);
 	return socket;
 }
@@ -430,10 +430,10 @@ static void over_tcp_a_stranger_is_refused_at_each_socket(void **state)
 
 	(void)state;
 	set_far(&far);
-	assert_int_equal(hub_prove(far.scene.hub, why), 0);
+	assert_int_equal(hub_probe(far.scene.hub, why), 0);
 	assert_string_equal(why, "");
 	admits_all = true;
-	assert_int_equal(hub_prove(far.scene.hub, why), -EPERM);
+	assert_int_equal(hub_probe(far.scene.hub, why), -EPERM);
 	assert_non_null(strstr(why, "a stranger with an unknown key was not refused at tcp://127.0.0.1:"));
 	assert_non_null(strstr(why, "it was let in"));
 	end_scene(&far.scene);
@@ -445,7 +445,7 @@ static void without_tcp_there_is_nothing_to_prove(void **state)
 	char why[256] = "";
 
 	(void)state;
-	assert_int_equal(hub_prove(scene.hub, why), 0);
+	assert_int_equal(hub_probe(scene.hub, why), 0);
 	assert_string_equal(why, "");
 	end_scene(&scene);
 }
@@ -464,7 +464,7 @@ static void nothing_listens_over_tcp_without_a_key(void **state)
 	assert_string_equal(why, "nothing listens over TCP without a key of the broker");
 }
 
-static void each_lane_over_tcp_has_a_port_of_its_own_behind_the_shared_ones(void **state)
+static void each_mailbox_over_tcp_has_a_port_of_its_own_behind_the_shared_ones(void **state)
 {
 	char first[160], second[160], endpoint[192], got[8];
 	struct far far;
@@ -473,13 +473,13 @@ static void each_lane_over_tcp_has_a_port_of_its_own_behind_the_shared_ones(void
 
 	(void)state;
 	set_far(&far);
-	assert_int_equal(hub_open_lane(far.scene.hub, 7, admitted, first), 0);
-	assert_int_equal(hub_open_lane(far.scene.hub, 8, admitted, second), 0);
+	assert_int_equal(hub_open_mailbox(far.scene.hub, 7, admitted, first), 0);
+	assert_int_equal(hub_open_mailbox(far.scene.hub, 8, admitted, second), 0);
 	assert_true(text_starts(first, "tcp://*:"));
 	assert_string_not_equal(first, second);
 	port = atoi(first + strlen("tcp://*:"));
-	assert_in_range(port, far.settings.port + PORT_LANES, far.settings.port + PORTS - 1);
-	assert_int_equal(reach_lane(&far.reach, first, endpoint), 0);
+	assert_in_range(port, far.settings.port + PORT_MAILBOXES, far.settings.port + PORTS - 1);
+	assert_int_equal(broker_endpoint_mailbox(&far.broker, first, endpoint), 0);
 	pull = connect_far(&far, ZMQ_PULL, endpoint);
 	assert_int_equal(hub_push(far.scene.hub, 7, bytes_of("one")), 0);
 	for (int i = 0; i < 5000 && len < 0; i++) {
@@ -487,7 +487,7 @@ static void each_lane_over_tcp_has_a_port_of_its_own_behind_the_shared_ones(void
 		len = zmq_recv(pull, got, sizeof(got), ZMQ_DONTWAIT);
 	}
 	assert_int_equal(len, 3);
-	hub_close_lane(far.scene.hub, 7);
+	hub_close_mailbox(far.scene.hub, 7);
 	assert_int_equal(hub_push(far.scene.hub, 7, bytes_of("late")), -EAGAIN);
 	zmq_close(pull);
 	end_scene(&far.scene);
@@ -503,7 +503,7 @@ static void what_a_key_has_open_is_cut(void **state)
 	(void)state;
 	set_far(&far);
 	assert_int_equal(hub_cut(far.scene.hub, admitted), 0); /* nothing yet */
-	assert_int_equal(reach_endpoint(&far.reach, "ingress", PORT_INGRESS, endpoint), 0);
+	assert_int_equal(broker_endpoint_of(&far.broker, "ingress", PORT_INGRESS, endpoint), 0);
 	push = connect_far(&far, ZMQ_PUSH, endpoint);
 	assert_int_equal(zmq_send(push, "one", 3, 0), 3);
 	assert_true(bytes_equal(next_frame(&far.scene, &who), bytes_of("one")));
@@ -565,7 +565,7 @@ int main(void)
 		cmocka_unit_test(over_tcp_a_stranger_is_refused_at_each_socket),
 		cmocka_unit_test(without_tcp_there_is_nothing_to_prove),
 		cmocka_unit_test(nothing_listens_over_tcp_without_a_key),
-		cmocka_unit_test(each_lane_over_tcp_has_a_port_of_its_own_behind_the_shared_ones),
+		cmocka_unit_test(each_mailbox_over_tcp_has_a_port_of_its_own_behind_the_shared_ones),
 		cmocka_unit_test(what_a_key_has_open_is_cut),
 		cmocka_unit_test(a_folder_that_cannot_be_used_is_named),
 		cmocka_unit_test(a_hub_that_gets_no_descriptors_says_what_it_could_not_do),

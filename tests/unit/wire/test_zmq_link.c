@@ -40,9 +40,9 @@ static void open_broker(struct scene *scene)
 
 static void open_link(struct scene *scene)
 {
-	struct reach reach = reach_local(scene->folder.path);
+	struct broker_endpoint broker = broker_endpoint_local(scene->folder.path);
 
-	assert_int_equal(zmq_link_new(&reach, &scene->link), 0);
+	assert_int_equal(zmq_link_new(&broker, &scene->link), 0);
 }
 
 static void begin(struct scene *scene)
@@ -107,13 +107,13 @@ static void assert_hears(struct scene *scene, int (*hear)(struct link *, struct 
 	assert_string_equal(buffer_text(&scene->heard), words);
 }
 
-static void open_lane(struct scene *scene, const char *name, void **ret_lane)
+static void open_mailbox(struct scene *scene, const char *name, void **ret_mailbox)
 {
 	char endpoint[128];
 
 	snprintf(endpoint, sizeof(endpoint), "ipc://%s/%s", scene->folder.path, name);
-	*ret_lane = bind_to(scene, ZMQ_PUSH, name);
-	assert_int_equal(scene->link->open_lane(scene->link, endpoint), 0);
+	*ret_mailbox = bind_to(scene, ZMQ_PUSH, name);
+	assert_int_equal(scene->link->open_mailbox(scene->link, endpoint), 0);
 }
 
 static void nothing_is_kept_for_a_broker_that_is_not_there(void **state)
@@ -126,7 +126,7 @@ static void nothing_is_kept_for_a_broker_that_is_not_there(void **state)
 	assert_int_equal(scene.link->say(scene.link, bytes_of("lost")), -EAGAIN);
 	assert_int_equal(scene.link->control(scene.link, bytes_of("lost")), -EAGAIN);
 	assert_int_equal(scene.link->hear_control(scene.link, &scene.heard), -EAGAIN);
-	assert_int_equal(scene.link->hear_lane(scene.link, &scene.heard), -EAGAIN);
+	assert_int_equal(scene.link->hear_mailbox(scene.link, &scene.heard), -EAGAIN);
 	open_broker(&scene);
 	say(&scene, "kept");
 	assert_comes(scene.ingress, "kept");
@@ -158,7 +158,7 @@ static void a_question_is_answered_and_each_answer_stands_alone(void **state)
 	end(&scene);
 }
 
-static void a_new_lane_takes_the_place_of_the_one_before(void **state)
+static void a_new_mailbox_takes_the_place_of_the_one_before(void **state)
 {
 	struct scene scene;
 	void *first, *second;
@@ -167,16 +167,17 @@ static void a_new_lane_takes_the_place_of_the_one_before(void **state)
 	begin(&scene);
 	open_broker(&scene);
 	open_link(&scene);
-	open_lane(&scene, "lane-1", &first);
+	open_mailbox(&scene, "lane-1", &first);
 	assert_int_equal(zmq_send(first, "one", 3, 0), 3);
-	assert_hears(&scene, scene.link->hear_lane, "one");
-	open_lane(&scene, "lane-2", &second);
+	assert_hears(&scene, scene.link->hear_mailbox, "one");
+	open_mailbox(&scene, "lane-2", &second);
 	assert_int_equal(zmq_send(second, "two", 3, 0), 3);
-	assert_hears(&scene, scene.link->hear_lane, "two");
-	assert_int_equal(scene.link->open_lane(scene.link, "tcp://*:7404"), -EINVAL); /* not our broker's */
-	assert_int_equal(scene.link->hear_lane(scene.link, &scene.heard), -EAGAIN);
-	assert_int_equal(scene.link->open_lane(scene.link, "ipc://"), -EINVAL); /* nothing that can be connected to */
-	assert_int_equal(scene.link->hear_lane(scene.link, &scene.heard), -EAGAIN);
+	assert_hears(&scene, scene.link->hear_mailbox, "two");
+	assert_int_equal(scene.link->open_mailbox(scene.link, "tcp://*:7404"), -EINVAL); /* not our broker's */
+	assert_int_equal(scene.link->hear_mailbox(scene.link, &scene.heard), -EAGAIN);
+	assert_int_equal(
+		scene.link->open_mailbox(scene.link, "ipc://"), -EINVAL); /* nothing that can be connected to */
+	assert_int_equal(scene.link->hear_mailbox(scene.link, &scene.heard), -EAGAIN);
 	assert_int_equal(zmq_link_wait(scene.link, NULL, 0, 0), 0);
 	zmq_close(first);
 	zmq_close(second);
@@ -184,30 +185,30 @@ static void a_new_lane_takes_the_place_of_the_one_before(void **state)
 }
 
 /* A gap in it would go unseen. */
-static void a_lane_that_was_cut_is_not_connected_again(void **state)
+static void a_mailbox_that_was_cut_is_not_connected_again(void **state)
 {
 	enum { A_MOMENT_MS = 100 };
 	struct scene scene;
-	void *lane;
+	void *mailbox;
 	int patience = A_MOMENT_MS;
 
 	(void)state;
 	begin(&scene);
 	open_broker(&scene);
 	open_link(&scene);
-	open_lane(&scene, "lane", &lane);
-	assert_int_equal(zmq_send(lane, "one", 3, 0), 3);
-	assert_hears(&scene, scene.link->hear_lane, "one");
-	zmq_close(lane);
+	open_mailbox(&scene, "lane", &mailbox);
+	assert_int_equal(zmq_send(mailbox, "one", 3, 0), 3);
+	assert_hears(&scene, scene.link->hear_mailbox, "one");
+	zmq_close(mailbox);
 	zmq_close(scene.ingress);
 	zmq_close(scene.control);
 	zmq_ctx_term(scene.context); /* it is closed when this returns */
 	scene.context = zmq_ctx_new();
 	scene.ingress = scene.control = NULL;
-	lane = bind_to(&scene, ZMQ_PUSH, "lane");
-	zmq_setsockopt(lane, ZMQ_SNDTIMEO, &patience, sizeof(patience));
-	assert_int_equal(zmq_send(lane, "two", 3, 0), -1);
-	zmq_close(lane);
+	mailbox = bind_to(&scene, ZMQ_PUSH, "lane");
+	zmq_setsockopt(mailbox, ZMQ_SNDTIMEO, &patience, sizeof(patience));
+	assert_int_equal(zmq_send(mailbox, "two", 3, 0), -1);
+	zmq_close(mailbox);
 	end(&scene);
 }
 
@@ -216,7 +217,7 @@ static void a_wait_tells_which_other_descriptor_is_ready(void **state)
 	struct pollfd others[OTHERS];
 	struct scene scene;
 	int pipes[OTHERS][2];
-	void *lane = NULL;
+	void *mailbox = NULL;
 
 	(void)state;
 	begin(&scene);
@@ -226,11 +227,11 @@ static void a_wait_tells_which_other_descriptor_is_ready(void **state)
 		assert_int_equal(pipe(pipes[i]), 0);
 		others[i] = (struct pollfd){ .fd = pipes[i][0], .events = POLLIN };
 	}
-	for (int with_lane = 0; with_lane < 2; with_lane++) {
+	for (int with_mailbox = 0; with_mailbox < 2; with_mailbox++) {
 		char byte;
 
-		if (with_lane)
-			open_lane(&scene, "lane", &lane);
+		if (with_mailbox)
+			open_mailbox(&scene, "lane", &mailbox);
 		assert_int_equal(write(pipes[1][1], "x", 1), 1);
 		assert_int_equal(zmq_link_wait(scene.link, others, OTHERS, 0), 0);
 		assert_int_equal(others[0].revents, 0);
@@ -239,27 +240,27 @@ static void a_wait_tells_which_other_descriptor_is_ready(void **state)
 		assert_int_equal(zmq_link_wait(scene.link, others, OTHERS, 0), 0);
 		assert_int_equal(others[1].revents, 0);
 	}
-	assert_int_equal(zmq_send(lane, "one", 3, 0), 3);
-	assert_hears(&scene, scene.link->hear_lane, "one");
+	assert_int_equal(zmq_send(mailbox, "one", 3, 0), 3);
+	assert_hears(&scene, scene.link->hear_mailbox, "one");
 	for (int i = 0; i < OTHERS; i++) {
 		close(pipes[i][0]);
 		close(pipes[i][1]);
 	}
-	zmq_close(lane);
+	zmq_close(mailbox);
 	end(&scene);
 }
 
 static void a_folder_whose_name_is_too_long_is_refused_at_once(void **state)
 {
 	struct link *link = NULL;
-	struct reach reach;
+	struct broker_endpoint broker;
 	char run[192];
 
 	(void)state;
 	memset(run, 'r', sizeof(run) - 1);
 	run[sizeof(run) - 1] = '\0';
-	reach = reach_local(run);
-	assert_int_equal(zmq_link_new(&reach, &link), -EINVAL);
+	broker = broker_endpoint_local(run);
+	assert_int_equal(zmq_link_new(&broker, &link), -EINVAL);
 	assert_null(link);
 }
 
@@ -283,8 +284,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_kept_for_a_broker_that_is_not_there),
 		cmocka_unit_test(a_question_is_answered_and_each_answer_stands_alone),
-		cmocka_unit_test(a_new_lane_takes_the_place_of_the_one_before),
-		cmocka_unit_test(a_lane_that_was_cut_is_not_connected_again),
+		cmocka_unit_test(a_new_mailbox_takes_the_place_of_the_one_before),
+		cmocka_unit_test(a_mailbox_that_was_cut_is_not_connected_again),
 		cmocka_unit_test(a_wait_tells_which_other_descriptor_is_ready),
 		cmocka_unit_test(a_folder_whose_name_is_too_long_is_refused_at_once),
 		cmocka_unit_test(over_ipc_nothing_is_known_to_be_in_the_way),

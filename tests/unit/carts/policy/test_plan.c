@@ -20,7 +20,7 @@ static int64_t at(int month, int day, int hour, int minute)
 	return us;
 }
 
-static struct move_facts facts_of(const char *more, int64_t left_us)
+static struct decision_facts facts_of(const char *more, int64_t left_us)
 {
 	struct rules_error error;
 	char text[400];
@@ -28,7 +28,7 @@ static struct move_facts facts_of(const char *more, int64_t left_us)
 	snprintf(text, sizeof(text), "%s%s", waits, more);
 	if (rules_parse(text, "EUR", &rules, &error) < 0)
 		fail_msg("%s", error.text);
-	return (struct move_facts){ .now_us = left_us,
+	return (struct decision_facts){ .now_us = left_us,
 		.open = true,
 		.has_address = true,
 		.documents = true,
@@ -42,7 +42,7 @@ static struct move_facts facts_of(const char *more, int64_t left_us)
 		.zone = zone };
 }
 
-static void expect(const struct move_facts *facts, int step, int64_t send_us, const char *words)
+static void expect(const struct decision_facts *facts, int step, int64_t send_us, const char *words)
 {
 	struct plan plan = plan_next(facts, 0);
 	char said[PLAN_WORDS_MAX];
@@ -57,7 +57,7 @@ static const char quiet[] = "Quiet hours: 21:00 to 8:00. ";
 /* At night, after its wait was over: it was looked at, and is looked at again in the morning. */
 static void what_holds_it_now_is_told_while_it_holds_it(void **state)
 {
-	struct move_facts facts = facts_of(quiet, at(11, 20, 19, 0));
+	struct decision_facts facts = facts_of(quiet, at(11, 20, 19, 0));
 	char said[PLAN_WORDS_MAX];
 	struct plan plan;
 
@@ -70,7 +70,7 @@ static void what_holds_it_now_is_told_while_it_holds_it(void **state)
 
 static void after_the_wait_if_nothing_holds_it(void **state)
 {
-	struct move_facts facts = facts_of(quiet, at(11, 20, 10, 0));
+	struct decision_facts facts = facts_of(quiet, at(11, 20, 10, 0));
 
 	(void)state;
 	expect(&facts, 1, at(11, 20, 14, 0), "its wait is over then");
@@ -81,7 +81,7 @@ static void after_the_wait_if_nothing_holds_it(void **state)
 
 static void after_the_quiet_hours_in_both_nights_of_a_clock_change(void **state)
 {
-	struct move_facts facts;
+	struct decision_facts facts;
 
 	(void)state;
 	facts = facts_of(quiet, at(11, 20, 20, 0));
@@ -98,7 +98,7 @@ static void after_the_quiet_hours_in_both_nights_of_a_clock_change(void **state)
 
 static void after_the_window_and_then_the_quiet_hours(void **state)
 {
-	struct move_facts facts = facts_of(quiet, at(11, 20, 10, 0));
+	struct decision_facts facts = facts_of(quiet, at(11, 20, 10, 0));
 
 	(void)state;
 	facts.last_mail_us = at(11, 19, 18, 30); /* about another cart */
@@ -113,7 +113,7 @@ static void after_the_window_and_then_the_quiet_hours(void **state)
 
 static void a_shop_that_is_only_observed_says_so_and_counts_what_would_have_gone(void **state)
 {
-	struct move_facts facts = facts_of(quiet, at(11, 20, 10, 0));
+	struct decision_facts facts = facts_of(quiet, at(11, 20, 10, 0));
 
 	(void)state;
 	facts.mode = MODE_OBSERVE;
@@ -125,7 +125,7 @@ static void a_shop_that_is_only_observed_says_so_and_counts_what_would_have_gone
 
 static void not_before_the_cart_is_looked_at(void **state)
 {
-	struct move_facts facts = facts_of("", at(11, 20, 10, 0));
+	struct decision_facts facts = facts_of("", at(11, 20, 10, 0));
 
 	(void)state;
 	assert_int_equal(plan_next(&facts, at(11, 20, 16, 0)).send_us, at(11, 20, 16, 0)); /* set by longer waits */
@@ -133,15 +133,15 @@ static void not_before_the_cart_is_looked_at(void **state)
 
 static void no_mail_says_why_there_is_none(void **state)
 {
-	struct move_facts facts = facts_of("", at(11, 20, 10, 0));
+	struct decision_facts facts = facts_of("", at(11, 20, 10, 0));
 
 	(void)state;
 	facts.stopped.stop = STOP_PAUSED;
 	expect(&facts, 0, 0, stop_name(STOP_PAUSED));
 	facts.stopped.stop = STOP_NONE;
-	facts.chase.chase = CHASE_NO_CONSENT;
-	expect(&facts, 0, 0, chase_text(CHASE_NO_CONSENT));
-	facts.chase.chase = CHASE_YES;
+	facts.eligibility.eligibility = ELIGIBILITY_NO_CONSENT;
+	expect(&facts, 0, 0, eligibility_text(ELIGIBILITY_NO_CONSENT));
+	facts.eligibility.eligibility = ELIGIBILITY_YES;
 	facts.has_address = false;
 	expect(&facts, 0, 0, "there is no address to write to");
 	facts.has_address = true;
@@ -150,14 +150,14 @@ static void no_mail_says_why_there_is_none(void **state)
 }
 
 /* Whoever looks every minute sees the mail go in the minute that the plan named. */
-static int64_t first_minute_of_a_mail(struct move_facts facts)
+static int64_t first_minute_of_a_mail(struct decision_facts facts)
 {
 	for (int minute = 0; minute < 4 * 24 * 60; minute++, facts.now_us += US_PER_MINUTE) {
-		struct move move = move_decide(&facts);
+		struct decision decision = decision_make(&facts);
 
-		if (move.kind == MOVE_FIRST_REMINDER || move.kind == MOVE_SECOND_REMINDER)
+		if (decision.kind == DECISION_FIRST_REMINDER || decision.kind == DECISION_SECOND_REMINDER)
 			return facts.now_us;
-		if (move.kind == MOVE_GIVE_UP)
+		if (decision.kind == DECISION_GIVE_UP)
 			return 0;
 	}
 	return 0;
@@ -173,7 +173,7 @@ static void who_looks_every_minute_sees_what_was_planned(void **state)
 	for (size_t text = 0; text < sizeof(texts) / sizeof(texts[0]); text++)
 		for (int night = 0; night < 2; night++)
 			for (int quarter = 0; quarter < 96; quarter += 7) {
-				struct move_facts facts =
+				struct decision_facts facts =
 					facts_of(texts[text], nights[night] + quarter * 15 * US_PER_MINUTE);
 
 				facts.last_mail_us = quarter % 2 ? nights[night] - 5 * US_PER_HOUR : 0;

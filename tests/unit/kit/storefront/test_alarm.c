@@ -1,5 +1,5 @@
 /* test_alarm.c: what the admin is told of a storefront, when, and how often */
-#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/state_layers.h"
 #include "bus/base/clock.h"
 #include "services/kit/storefront/alarm.h"
 #include "tests/unit/cmocka_all.h"

@@ -158,7 +158,7 @@ static void a_field_of_another_kind_is_not_given(void **state)
 		assert_int_equal(field_list(object, "f") != NULL, strcmp(values[i], "[]") == 0);
 		assert_int_equal(field_word(object, "f") != NULL, strcmp(values[i], "\"x\"") == 0);
 		assert_int_equal(field_true(object, "f"), strcmp(values[i], "true") == 0);
-		assert_false(field_moment(object, "f", &us));
+		assert_false(field_timestamp(object, "f", &us));
 		assert_false(field_url(object, "f", text, sizeof(text)));
 		assert_string_equal(text, "");
 		assert_null(field_object(object, "other"));

@@ -3,8 +3,8 @@
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
-#include "services/kit/time/moment.h"
 #include "services/kit/time/period.h"
+#include "services/kit/time/timestamp.h"
 #include "services/kit/time/zone.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
@@ -139,7 +139,7 @@ static int64_t moment_at(const char *moment)
 {
 	int64_t us;
 
-	assert_int_equal(moment_parse(moment, &us), 0);
+	assert_int_equal(timestamp_parse(moment, &us), 0);
 	return us;
 }
 

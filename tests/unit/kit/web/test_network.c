@@ -171,12 +171,12 @@ static void a_long_header_is_read_from_its_end(void **state)
 
 /* --- what a process tells of the strangers that it turned away --- */
 
-/* What bus/actor/runtime/counts.c does, for who tells. */
-struct counts_told {
+/* What bus/actor/runtime/metrics.c does, for who tells. */
+struct metrics_sink {
 	uint64_t count, last_us;
 };
 
-void counts_tell(struct counts_told *told, const char *name, uint64_t value)
+void metrics_add(struct metrics_sink *told, const char *name, uint64_t value)
 {
 	if (strcmp(name, "turned_away") == 0)
 		told->count = value;
@@ -197,7 +197,7 @@ static void the_time_is_that_of_the_last_that_came(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(course) / sizeof(course[0]); i++) {
-		struct counts_told told = { 99, 99 };
+		struct metrics_sink told = { 99, 99 };
 		clock.virtual_us = course[i].at_us;
 		turned_away_tell(&noted, course[i].count, &told);
 		assert_int_equal(told.count, course[i].count);

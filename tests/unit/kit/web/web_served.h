@@ -63,7 +63,7 @@ static inline bool judge_head(void *context, struct web_request *asked)
 	return false;
 }
 
-static inline bool decide(void *context, struct web_request *asked)
+static inline bool answer_metrics(void *context, struct web_request *asked)
 {
 	struct answer *answer = &asked->answer;
 
@@ -82,7 +82,7 @@ static inline bool decide(void *context, struct web_request *asked)
 
 static inline void begin(const struct web_limits *limits, const char *trusted)
 {
-	const struct web_owner owner = { .judge_head = judge_head, .decide = decide };
+	const struct web_owner owner = { .judge_head = judge_head, .decide = answer_metrics };
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY) };
 	socklen_t len = sizeof(address);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);

@@ -1,0 +1,113 @@
+/*
+ * report.h: what a stretch of time came to, counted from the ledger
+ */
+#ifndef CARTS_REPORT_REPORT_H
+#define CARTS_REPORT_REPORT_H
+
+#include "services/carts/report/report_fold.h"
+#include "services/kit/locale/locale.h"
+#include "services/kit/time/period.h"
+
+/* ---- what reports say, in each of their languages. Formal address where a language tells it apart; plural forms are ICU's. ---- */
+
+enum figures_line { /* the counts, in the order in which reports show them */
+	LINE_SEEN,
+	LINE_MAILED,
+	LINE_FIRST,
+	LINE_SECOND,
+	LINE_CLICKED,
+	LINE_CLICKED_BOUGHT,
+	LINE_MAILED_BOUGHT,
+	LINE_BOUGHT_ANYWAY,
+	LINE_TAKEN_BACK,
+	LINE_GAVE_UP,
+	LINE_WRITTEN_OFF,
+	LINE_NO_ADDRESS,
+	LINE_OPTED_OUT,
+	LINE_COMPLAINTS,
+	LINE_BOUNCES,
+	LINE_TO_OWNER,
+	LINE_REFUSED,
+	LINE_AMBIGUOUS,
+	REPORT_LINES
+};
+
+struct report_words {
+	const char *language;
+	const char *labels[REPORT_LINES];
+	const char *before; /* the column of the period before */
+	const char *won, *of_it_back, *in_it_clicked;
+	const char *title; /* an ICU message pattern as those below: {0} the shop, {1} the period */
+	/* Sentences. seen: {0} carts seen and {1} reminded, {2} and {3} before; bought: {0} clicked, {1} mailed, {2} anyway; won_sum:
+	 * {0} the amounts; opted_out: {0} opt-outs, {1} complaints. */
+	const char *seen, *bought, *won_nothing, *won_sum, *opted_out;
+	const char *between; /* sentences */
+	const char *footnote;
+};
+extern const struct report_words report_words[]; /* of words/<language>.txt; ends with one without a language */
+
+/* Of a locale's language, else English; ret_tag: for ICU, the words' language and the locale's habits ("en-SE"). */
+const struct report_words *report_words_for(const char *locale, char ret_tag[LOCALE_ROOM]);
+
+enum { REPORT_CURRENCIES_MAX = 16, REPORT_AMOUNT_ROOM = 80 };
+
+struct report_figures {
+	uint32_t seen;                        /* carts first heard of */
+	uint32_t mailed, first, second;       /* carts that got a mail, and mails */
+	uint32_t clicked;                     /* carts whose link was followed */
+	uint32_t orders[ATTRIBUTION_CLASSES]; /* of carts we knew; what was taken back is not among them */
+	uint32_t taken_back;
+	uint32_t gave_up, written_off;
+	uint32_t no_address;                     /* of `seen`: open without one, or closed for want of one */
+	uint32_t opted_out, complaints, bounces; /* people */
+	uint32_t to_owner, refused, ambiguous;   /* mails */
+	struct report_figures_sum {
+		char currency[4];
+		int64_t total_minor, back_minor;
+	} sums[ATTRIBUTION_CLASSES][REPORT_CURRENCIES_MAX]; /* in order of currency; "" ends a list */
+};
+
+/* Purchases count for when they were made, with what went back of them until now. Pure. */
+void report_figures_count(
+	const struct state *state, const struct shop *shop, const struct period *period, struct report_figures *ret);
+/* Clicked and mailed together, net, per currency; returns how many currencies. */
+int report_figures_won(const struct report_figures *figures, struct report_figures_sum ret[REPORT_CURRENCIES_MAX]);
+
+/* The counts one by one, in the order in which reports show them. */
+struct report_figures_count {
+	const char *key, *label; /* for programs; for people */
+	uint32_t now, before;
+	bool opens_group; /* it is about something else than the one above */
+};
+typedef void report_figures_fn(const struct report_figures_count *count, void *context);
+void report_figures_each(const struct report_figures *now, const struct report_figures *before,
+	const struct report_words *words, report_figures_fn *each, void *context);
+
+/* ---- print.c: in the language of the shop's locale if it is one of ours, else in English ---- */
+
+struct report {
+	const struct shop *shop;
+	struct period period, before;
+	struct report_figures now, then; /* then: of the period before */
+	const struct report_words *words;
+	char locale[LOCALE_ROOM]; /* for numbers, money and days */
+	const char *paragraph;    /* in the place of the template's; NULL: the template's */
+};
+/* false: no such zone. */
+bool report_make(const struct state *state, const struct shop *shop, const struct period *period, struct report *ret);
+void report_text(const struct report *report, struct buffer *ret); /* with the paragraph */
+void report_html(const struct report *report, struct buffer *ret); /* html.c */
+void report_subject(const struct report *report, char ret[160]);
+/* A few sentences, the same for the same figures. A model's may stand in their place (narrate.h); the figures below never are its. */
+void report_paragraph(const struct report *report, struct buffer *ret);
+
+/* As lines of (label, now, before), for text and HTML alike. */
+struct report_line {
+	const char *label, *now, *before;
+	bool indented, opens_group;
+};
+typedef void report_line_fn(const struct report_line *line, void *context);
+void report_counts(const struct report *report, report_line_fn *each, void *context);
+void report_money(const struct report *report, report_line_fn *each, void *context);
+
+#endif

@@ -1,0 +1,385 @@
+/*
+ * report_fold.c: folds carts, what was mailed about them, and what people did, into rows for reports
+ *
+ * Owns:      of a service's state the tables
+ *              ledger          cart id -> struct cart_row
+ *              ledger.mails    cart id -> struct mails_row
+ *              ledger.clicks   cart id -> struct clicks_row
+ *              ledger.merged   cart id -> ids of the carts that were merged into it, each with its NUL
+ *              ledger.people   a suppression's address hash, or the number of a complaint or bounce -> struct person_row
+ * Promises:  a sent mail is never overwritten by a lesser outcome; carts, mails and clicks do not touch each other, so their order
+ *            does not matter, and each is forgotten for itself: a cart some time after its last word, what was mailed with the
+ *            facts.
+ * Read next: report.c, services/carts/exporter, services/carts/summarizer
+ */
+#include "services/carts/report/report_fold.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct cart_row {
+	CartStatus status;
+	ClosedReason closed_reason;
+	int64_t first_seen_us, abandoned_us, bought_us, closed_us;
+	int64_t total_minor, order_total_minor;
+	char currency[4], order_currency[4];
+	bool test;
+	int64_t order_refunded_minor, order_cancelled_us; /* from here on: not in rows of an older program */
+	char address_hash[40];
+	int64_t own_first_us, own_second_us; /* from here on likewise */
+};
+
+struct mails_row {
+	struct report_fold_mail mails[2];
+};
+STATE_STRUCTS(mails, "ledger.mails", struct mails_row);
+
+struct clicks_row {
+	int count;
+	struct report_fold_click clicks[REPORT_FOLD_CLICKS_MAX];
+};
+STATE_STRUCTS(clicks, "ledger.clicks", struct clicks_row);
+
+enum deed { DEED_OPTED_OUT = 1, DEED_COMPLAINED, DEED_BOUNCED };
+
+struct person_row {
+	enum deed deed;
+	int64_t at_us;
+};
+STATE_STRUCTS(people, "ledger.people", struct person_row);
+STATE_STRINGS(merged, "ledger.merged"); /* ids, each with its NUL */
+
+static bool row_of(struct bytes value, struct cart_row *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (value.len != sizeof(*ret) && value.len != offsetof(struct cart_row, order_refunded_minor) &&
+		value.len != offsetof(struct cart_row, own_first_us))
+		return false;
+	memcpy(ret, value.data, value.len);
+	return true;
+}
+
+static void remember_merged(struct state *state, const struct message_meta *said, const CartState *cart)
+{
+	_cleanup_(buffer_free) struct buffer ids = { 0 };
+
+	for (int i = 0; i < cart->merged_from_count; i++)
+		buffer_add(&ids, cart->merged_from[i], strlen(cart->merged_from[i]) + 1);
+	if (ids.len)
+		STATE_PUT_STRING(state, merged, said->shop, cart->ids.cart_id, buffer_bytes(&ids));
+}
+
+void report_fold_remember_cart(struct state *state, const struct message_meta *said, const CartState *cart)
+{
+	struct cart_row row;
+	memset(&row, 0, sizeof(row)); /* rows are compared as bytes */
+	row.status = cart->status;
+	row.closed_reason = cart->closed_reason;
+	row.first_seen_us = cart->first_seen_us;
+	row.abandoned_us = cart->abandoned_us;
+	row.bought_us = cart->bought_us;
+	row.closed_us = cart->closed_us;
+	row.total_minor = cart->total_minor;
+	row.order_total_minor = cart->order_total_minor;
+	row.order_refunded_minor = cart->order_refunded_minor;
+	row.order_cancelled_us = cart->order_cancelled_us;
+	row.own_first_us = cart->has_wait_override ? cart->wait_override.first_us : 0;
+	row.own_second_us = cart->has_wait_override ? cart->wait_override.second_us : 0;
+	row.test = cart->test;
+	TEXT_COPY(row.currency, cart->currency);
+	TEXT_COPY(row.order_currency, cart->order_currency);
+	TEXT_COPY(row.address_hash, cart->ids.email_hash);
+	STATE_PUT_STRING(state, report_fold_carts, said->shop, cart->ids.cart_id, BYTES(&row, sizeof(row)));
+	remember_merged(state, said, cart);
+}
+
+static enum send_phase phase_of(const char *topic)
+{
+	if (strcmp(topic, topic_reminder_sent.name) == 0)
+		return SEND_SENT;
+	if (strcmp(topic, topic_reminder_refused.name) == 0)
+		return SEND_REFUSED;
+	return strcmp(topic, topic_reminder_ambiguous.name) == 0 ? SEND_AMBIGUOUS : SEND_SKIPPED;
+}
+
+void report_fold_remember_outcome(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome)
+{
+	struct mails_row row;
+	enum send_phase phase = phase_of(said->topic);
+	if (outcome->step < 1 || outcome->step > 2)
+		return;
+	STATE_GET(state, mails, said->shop, outcome->cart_id, &row);
+	struct report_fold_mail *mail = &row.mails[outcome->step - 1];
+	if (mail->phase == SEND_SENT || (mail->phase != SEND_NONE && phase == SEND_SKIPPED))
+		return;
+	mail->phase = phase;
+	mail->at_us = outcome->at_us;
+	mail->to_owner = outcome->to_owner;
+	STATE_PUT(state, mails, said->shop, outcome->cart_id, &row);
+}
+
+void report_fold_remember_click(struct state *state, const struct message_meta *said, const LinkClicked *clicked)
+{
+	struct clicks_row row;
+	STATE_GET(state, clicks, said->shop, clicked->cart_id, &row);
+	if (row.count < REPORT_FOLD_CLICKS_MAX)
+		row.count++;
+	row.clicks[row.count - 1].step = clicked->step;
+	row.clicks[row.count - 1].at_us = clicked->at_us;
+	STATE_PUT(state, clicks, said->shop, clicked->cart_id, &row);
+}
+
+static void remember_deed(struct state *state, const char *shop, const char *key, enum deed deed, int64_t at_us)
+{
+	struct person_row row;
+	memset(&row, 0, sizeof(row));
+	row.deed = deed;
+	row.at_us = at_us;
+	STATE_PUT(state, people, shop, key, &row);
+}
+
+void report_fold_remember_feedback(struct state *state, const struct message_meta *said, const MailFeedback *feedback)
+{
+	char key[32];
+	snprintf(key, sizeof(key), "#%016" PRIx64, said->seq);
+	if (feedback->kind != FEEDBACK_BOUNCE_TRANSIENT)
+		remember_deed(state, said->shop, key,
+			feedback->kind == FEEDBACK_COMPLAINT ? DEED_COMPLAINED : DEED_BOUNCED, feedback->heard_us);
+}
+
+void report_fold_remember_suppression(
+	struct state *state, const struct message_meta *said, const Suppression *suppression)
+{
+	bool by_themselves = suppression->source == OPTOUT_PAGE || suppression->source == OPTOUT_ONE_CLICK;
+	if (suppression->lifted || said->tombstone)
+		STATE_DELETE(state, people, said->shop, suppression->address_hash);
+	else if (by_themselves)
+		remember_deed(state, said->shop, suppression->address_hash, DEED_OPTED_OUT, suppression->since_us);
+}
+
+/* ---- reading ---- */
+
+struct each {
+	const struct state *state;
+	report_fold_each_fn *each;
+	void *context;
+};
+
+static void take_mails(const struct each *each, const char *shop, const char *cart_id, struct report_fold_row *row)
+{
+	struct mails_row mailed;
+	STATE_GET(each->state, mails, shop, cart_id, &mailed);
+	for (int i = 0; i < 2; i++)
+		if (row->mails[i].phase != SEND_SENT && mailed.mails[i].phase != SEND_NONE)
+			row->mails[i] = mailed.mails[i];
+}
+
+static void take_clicks(const struct each *each, const char *shop, const char *cart_id, struct report_fold_row *row)
+{
+	struct clicks_row clicked;
+	STATE_GET(each->state, clicks, shop, cart_id, &clicked);
+	for (int i = 0; i < clicked.count && row->click_count < REPORT_FOLD_CLICKS_MAX; i++)
+		row->clicks[row->click_count++] = clicked.clicks[i];
+}
+
+static void take_merged(const struct each *each, const char *shop, const char *cart_id, struct report_fold_row *row)
+{
+	_cleanup_(buffer_free) struct buffer ids = { 0 };
+	if (!STATE_GET_STRING(each->state, merged, shop, cart_id, &ids))
+		return;
+	for (size_t at = 0; at < ids.len; at += strlen((const char *)ids.data + at) + 1) {
+		take_mails(each, shop, (const char *)ids.data + at, row);
+		take_clicks(each, shop, (const char *)ids.data + at, row);
+	}
+}
+
+static struct report_fold_row row_from(const struct cart_row *cart)
+{
+	struct report_fold_row row = { .status = cart->status,
+		.closed_reason = cart->closed_reason,
+		.first_seen_us = cart->first_seen_us,
+		.abandoned_us = cart->abandoned_us,
+		.bought_us = cart->bought_us,
+		.closed_us = cart->closed_us,
+		.total_minor = cart->total_minor,
+		.order_total_minor = cart->order_total_minor,
+		.order_refunded_minor = cart->order_refunded_minor,
+		.order_cancelled_us = cart->order_cancelled_us,
+		.own_first_us = cart->own_first_us,
+		.own_second_us = cart->own_second_us };
+	TEXT_COPY(row.currency, cart->currency);
+	TEXT_COPY(row.order_currency, cart->order_currency);
+	TEXT_COPY(row.address_hash, cart->address_hash);
+	return row;
+}
+
+static bool each_row(const char *shop, const char *cart_id, struct bytes value, void *context)
+{
+	const struct each *each = context;
+	struct cart_row cart;
+	struct report_fold_row row;
+	if (!row_of(value, &cart) || !cart.first_seen_us || cart.test || cart.closed_reason == CLOSED_MERGED)
+		return true;
+	row = row_from(&cart);
+	take_mails(each, shop, cart_id, &row);
+	take_clicks(each, shop, cart_id, &row);
+	take_merged(each, shop, cart_id, &row);
+	each->each(cart_id, &row, each->context);
+	return true;
+}
+
+void report_fold_each(const struct state *state, const char *shop, report_fold_each_fn *each, void *context)
+{
+	struct each of = { .state = state, .each = each, .context = context };
+
+	STATE_EACH(state, report_fold_carts, shop, NULL, each_row, &of);
+}
+
+struct counting {
+	int64_t from_us, to_us;
+	struct report_fold_people people;
+};
+
+static bool count_person(const char *shop, const char *key, const struct person_row *row, void *context)
+{
+	struct counting *counting = context;
+	(void)shop, (void)key;
+	if (row->at_us < counting->from_us || row->at_us >= counting->to_us)
+		return true;
+	counting->people.opted_out += row->deed == DEED_OPTED_OUT;
+	counting->people.complaints += row->deed == DEED_COMPLAINED;
+	counting->people.bounces += row->deed == DEED_BOUNCED;
+	return true;
+}
+
+struct report_fold_people report_fold_people(
+	const struct state *state, const char *shop, int64_t from_us, int64_t to_us)
+{
+	struct counting counting = { .from_us = from_us, .to_us = to_us };
+	STATE_EACH(state, people, shop, NULL, count_person, &counting);
+	return counting.people;
+}
+
+/* ---- forgetting ---- */
+
+struct old {
+	int64_t before_us;
+	struct buffer names; /* NUL-terminated, one after the other */
+};
+
+static int64_t last_word_us(const struct cart_row *row)
+{
+	const int64_t moments[] = { row->first_seen_us, row->abandoned_us, row->bought_us, row->closed_us,
+		row->order_cancelled_us };
+	int64_t last_us = 0;
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
+		last_us = moments[i] > last_us ? moments[i] : last_us;
+	return last_us;
+}
+
+/* An open cart is looked at again, however long its waits are. */
+static bool note_old(const char *shop, const char *cart_id, struct bytes value, void *context)
+{
+	struct old *old = context;
+	struct cart_row row;
+	(void)shop;
+	if (!row_of(value, &row) || (row.status != CART_OPEN && last_word_us(&row) < old->before_us))
+		buffer_add(&old->names, cart_id, strlen(cart_id) + 1);
+	return true;
+}
+
+static bool note_old_person(const char *shop, const char *key, const struct person_row *row, void *context)
+{
+	struct old *old = context;
+	(void)shop;
+	if (row->at_us < old->before_us)
+		buffer_add(&old->names, key, strlen(key) + 1);
+	return true;
+}
+
+static void forget(struct state *state, const char *shop, const struct state_table *const *tables, struct buffer *names)
+{
+	for (size_t at = 0; at < names->len; at += strlen((const char *)names->data + at) + 1)
+		for (const struct state_table *const *table = tables; *table; table++)
+			state_delete_row(state, *table, shop, (const char *)names->data + at);
+	buffer_free(names);
+}
+
+void report_fold_forget(struct state *state, const char *shop, int64_t before_us)
+{
+	struct old old = { .before_us = before_us };
+	STATE_EACH(state, report_fold_carts, shop, NULL, note_old, &old);
+	forget(state, shop,
+		(const struct state_table *const[]){
+			STATE_HANDLE(report_fold_carts), STATE_HANDLE(clicks), STATE_HANDLE(merged), NULL },
+		&old.names);
+	old.names = (struct buffer){ 0 };
+	STATE_EACH(state, people, shop, NULL, note_old_person, &old);
+	forget(state, shop, (const struct state_table *const[]){ STATE_HANDLE(people), NULL }, &old.names);
+}
+
+/*
+ * Three classes of orders, and what was kept of them
+ *
+ * Promises:  pure; a purchase before the mail, a mail to the owner and a window that is over credit nothing; a click proves that
+ *            a mail arrived of which nothing else is known.
+ */
+
+/* Mail scanners follow the links of a mail as well, within seconds of its delivery: nobody reads and clicks that fast. */
+#define SCANNERS_CLICK_US US_PER_MINUTE
+
+static bool within(int64_t cause_us, int64_t bought_us, int64_t window_us)
+{
+	return cause_us > 0 && cause_us <= bought_us && bought_us - cause_us <= window_us;
+}
+
+static bool may_have_arrived(const struct report_fold_mail *mail)
+{
+	return (mail->phase == SEND_SENT || mail->phase == SEND_AMBIGUOUS) && !mail->to_owner;
+}
+
+/* A click is of a mail that went: a link that the owner tried, or that a machine followed, is none. */
+static bool click_counts(const struct report_fold_row *row, const struct report_fold_click *click)
+{
+	if (click->step < 1 || click->step > 2)
+		return false;
+	const struct report_fold_mail *mail = &row->mails[click->step - 1];
+	return may_have_arrived(mail) && click->at_us >= mail->at_us + SCANNERS_CLICK_US;
+}
+
+enum attribution attribution_of(const struct report_fold_row *row, const struct shop_windows *windows)
+{
+	if (row->status != CART_BOUGHT)
+		return ATTRIBUTION_NONE;
+	for (int i = 0; i < row->click_count; i++)
+		if (click_counts(row, &row->clicks[i]) &&
+			within(row->clicks[i].at_us, row->bought_us, windows->clicked_us))
+			return ATTRIBUTION_CLICKED;
+	for (int i = 0; i < 2; i++)
+		if (row->mails[i].phase == SEND_SENT && !row->mails[i].to_owner &&
+			within(row->mails[i].at_us, row->bought_us, windows->mailed_us))
+			return ATTRIBUTION_MAILED;
+	return ATTRIBUTION_ANYWAY;
+}
+
+struct attribution_money attribution_money(const struct report_fold_row *row)
+{
+	bool known = row->order_currency[0] != 0;
+	struct attribution_money money = { .total_minor = known ? row->order_total_minor : row->total_minor };
+
+	TEXT_COPY(money.currency, known ? row->order_currency : row->currency);
+	money.back_minor = row->order_cancelled_us ? money.total_minor : row->order_refunded_minor;
+	if (money.back_minor > money.total_minor)
+		money.back_minor = money.total_minor;
+	return money;
+}
+
+bool attribution_taken_back(const struct report_fold_row *row)
+{
+	struct attribution_money money = attribution_money(row);
+
+	return row->order_cancelled_us || (row->order_refunded_minor && money.back_minor == money.total_minor);
+}
