@@ -22,7 +22,7 @@ RATE = 120  # two minutes are a second; the second reminders would go in a quart
 WITHIN_S = 60
 TEXTS = ("Small carts (under 40 EUR): remind after 10 minutes, then after 24 hours. Medium carts: 2 hours, then 22. "
          "Big carts (over 150 EUR): 1 hour, then 20.\n")
-LABELS = {"queue", "service", "process", "kind", "outcome", "answer", "direction", "le", "version", "peer"}
+LABELS = {"queue", "service", "process", "kind", "outcome", "answer", "direction", "le", "version", "peer", "reason"}
 MAILS = 5
 
 
