@@ -79,7 +79,7 @@ int command_voice_check(struct command *command, int argc, char **argv)
 			.help = "Reads the words of reminders as the system would, and says whether they are right, or "
 				"the line, the column and what was expected. Where links may lead is judged by the "
 				"shop.conf beside it. The language is described in voice.md (in "
-				"/usr/share/doc/cartbus, or in services/kit of the sources).\v"
+				"/usr/share/doc/cartbus, or in services/carts/letter of the sources).\v"
 				"Example:\n  cartbus voice check /etc/cartbus/shops/demo/voice.de.txt" });
 	return check(command, file);
 }

@@ -186,7 +186,7 @@ const struct config_key settings_keys[] = {
 		.kind = CONFIG_SPAN(US_PER_S, 365 * US_PER_DAY), .readers = "monitor" },
 	{ "monitor", "webhook-ca", NULL, "file of certificates to trust there; the system's if not given", .kind = CA,
 		.readers = "monitor cartbus" },
-	{ "monitor", "listen", "127.0.0.1", "the address that /metrics is read at; nobody is asked who he is",
+	{ "monitor", "listen", "127.0.0.1", "the address at which /metrics is read; there is no login",
 		.kind = CONFIG_IP, .readers = "monitor cartbus" },
 	{ "monitor", "host", NULL,
 		"a further name that /metrics may be asked by, beside addresses, localhost and the machine's own; may "

@@ -58,7 +58,7 @@ static void write_mails(const struct metrics *metrics, struct buffer *to)
 		(double)recovered_carts(metrics->state, metrics->now_us).ever);
 	one(to, "cartbus_reminders_waiting", "gauge",
 		"Reminders that are due and have no outcome, in shops that are not paused.", (double)waiting.count);
-	one(to, "cartbus_reminders_oldest_seconds", "gauge", "For how long the oldest of them has been due.",
+	one(to, "cartbus_reminders_oldest_seconds", "gauge", "How long the oldest of them has been due.",
 		waiting.count ? (double)(metrics->now_us - waiting.oldest_us) / US_PER_S : 0);
 	one(to, "cartbus_mails_ambiguous_today", "gauge",
 		"Mails of the last 24 hours of which nobody knows what became of them.",
@@ -87,7 +87,7 @@ static void write_timers(const struct metrics *metrics, struct buffer *to)
 
 	one(to, "cartbus_timers_pending", "gauge",
 		"Timers that are set and did not fire yet, but for those that repeat.", (double)timers.pending);
-	one(to, "cartbus_timers_overdue_seconds", "gauge", "For how long the first timer has been due; 0: none is.",
+	one(to, "cartbus_timers_overdue_seconds", "gauge", "How long the first timer has been due; 0 if none is due.",
 		first_us < metrics->now_us ? (double)(metrics->now_us - first_us) / US_PER_S : 0);
 	write_lateness(&timers, to);
 }
@@ -98,11 +98,14 @@ static void write_budget(const struct metrics *metrics, struct buffer *to)
 
 	one(to, "cartbus_budget_spent_dollars", "gauge", "What models and mails cost this calendar month (UTC).",
 		(double)spend_nano_usd(&metrics->budget, &spend) / NANO);
-	one(to, "cartbus_budget_limit_dollars", "gauge", "[budget] usd.", (double)metrics->budget.nano_usd / NANO);
+	one(to, "cartbus_budget_limit_dollars", "gauge", "The limit of [budget] usd.",
+		(double)metrics->budget.nano_usd / NANO);
 	one(to, "cartbus_budget_spent_tokens", "gauge", "Tokens that models took and gave this month.",
 		(double)spend.tokens);
-	one(to, "cartbus_budget_limit_tokens", "gauge", "[budget] tokens.", (double)metrics->budget.tokens);
-	one(to, "cartbus_budget_used_ratio", "gauge", "The fuller of the two; from 1 on no model is asked.",
+	one(to, "cartbus_budget_limit_tokens", "gauge", "The limit of [budget] tokens.",
+		(double)metrics->budget.tokens);
+	one(to, "cartbus_budget_used_ratio", "gauge",
+		"Used share of the budget of dollars or tokens, whichever is larger; from 1 on no model is asked.",
 		budget_used_percent(&metrics->budget, &spend) / 100.0);
 }
 
@@ -247,7 +250,7 @@ struct metric {
 
 static const struct metric of_queues[] = {
 	{ "cartbus_queue_ready_messages", "gauge", "ready", METRIC_NUMBER, "Messages that wait to be handed out." },
-	{ "cartbus_queue_leased_messages", "gauge", "leased", METRIC_NUMBER, "Messages that somebody is at work on." },
+	{ "cartbus_queue_leased_messages", "gauge", "leased", METRIC_NUMBER, "Messages that a service is working on." },
 	{ "cartbus_queue_delayed_messages", "gauge", "delayed", METRIC_NUMBER,
 		"Messages that failed or were put off, and wait for their time." },
 	{ "cartbus_queue_unread_messages", "gauge", "unread", METRIC_NUMBER,
@@ -278,10 +281,11 @@ static const struct metric of_broker[] = {
 };
 
 static const struct metric of_disk[] = {
-	{ "cartbus_log_disk_free_bytes", "gauge", "free_bytes", METRIC_NUMBER, "Free on the disk of the log." },
+	{ "cartbus_log_disk_free_bytes", "gauge", "free_bytes", METRIC_NUMBER, "Free bytes on the disk of the log." },
 	{ "cartbus_log_disk_headroom_bytes", "gauge", "headroom_bytes", METRIC_NUMBER,
 		"With less than that free nothing new is taken." },
-	{ "cartbus_log_disk_short", "gauge", "short", METRIC_FLAG, "1 while nothing new is taken." },
+	{ "cartbus_log_disk_short", "gauge", "short", METRIC_FLAG,
+		"1 while the broker takes no new events because the disk is short." },
 };
 
 static const struct metric of_clock[] = {
@@ -338,7 +342,8 @@ static void write_refused(const json_t *refused, struct buffer *to)
 	const char *kind;
 	json_t *value;
 
-	metric_begin(to, name, "counter", "What made no sense to the broker, by kind, since it started.");
+	metric_begin(to, name, "counter",
+		"Frames that the broker refused because they made no sense, by kind, since it started.");
 	json_object_foreach((json_t *)refused, kind, value)
 	{
 		char labels[METRIC_LABELS_MAX] = "";

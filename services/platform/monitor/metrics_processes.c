@@ -90,8 +90,8 @@ static const struct counter gauges_of_gateway[] = {
 	{ "secrets_unusable", "cartbus_gateway_unusable_secrets", "",
 		"Shops whose webhooks are refused, because their secret cannot be used." },
 	{ "blobs", "cartbus_gateway_blobs", "", "Files that came in requests, and are named by messages." },
-	{ "blob_bytes", "cartbus_gateway_blob_bytes", "", "What they take." },
-	{ "blob_age_s", "cartbus_gateway_oldest_blob_seconds", "", "How old the oldest of them is." },
+	{ "blob_bytes", "cartbus_gateway_blob_bytes", "", "Bytes that they take on the disk." },
+	{ "blob_age_s", "cartbus_gateway_oldest_blob_seconds", "", "Age of the oldest of them." },
 };
 
 static const struct counter gauges_of_mailin[] = {
@@ -99,8 +99,8 @@ static const struct counter gauges_of_mailin[] = {
 		"Mails that could not be read, or prove nothing, and lie aside." },
 	{ "aside_bytes", "cartbus_mailin_aside_bytes", "", "What they take on the disk." },
 	{ "blobs", "cartbus_mailin_blobs", "", "Raw mails that are kept as files, and named by messages." },
-	{ "blob_bytes", "cartbus_mailin_blob_bytes", "", "What they take." },
-	{ "blob_age_s", "cartbus_mailin_oldest_blob_seconds", "", "How old the oldest of them is." },
+	{ "blob_bytes", "cartbus_mailin_blob_bytes", "", "Bytes that they take on the disk." },
+	{ "blob_age_s", "cartbus_mailin_oldest_blob_seconds", "", "Age of the oldest of them." },
 };
 
 static const struct counter of_durations[] = {
