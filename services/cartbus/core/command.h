@@ -97,7 +97,6 @@ bool command_shop_beside(const char *file, struct shop *ret);
 
 /*
  * ---- numbers, moments and rates that an admin types; a text that is not understood as a whole is refused
- * ----
  */
 
 /*

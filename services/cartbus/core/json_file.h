@@ -21,7 +21,6 @@ const char *json_file_words(int r); /* the errors of these two in words */
 
 /*
  * ---- members of the broker's answers and of the command's own files, where a missing member is no error
- * ----
  */
 
 /* Borrowed from `object`; "": there is no such member, or it is no text. */

@@ -46,7 +46,7 @@ void dispatch_help(const struct subcommands *subcommands);
 int dispatch(const struct subcommands *subcommands, int argc, char **argv);
 
 /*
- * ---- a full description of the command and its files, for programs that make man pages and completions ----
+ * ---- a full description of the command and its files, for programs that make man pages and completions
  */
 
 /* One JSON object per line: groups, subcommands, keys of cartbus.conf and of shop.conf. Returns a command_exit. */

@@ -8,7 +8,7 @@
 
 /*
  * ---- the texts of reports, in each of their languages, with the formal address if a language has one;
- * plural forms are ICU's. ----
+ * plural forms are ICU's.
  */
 
 enum figures_line { /* the counts, in the order in which reports show them */

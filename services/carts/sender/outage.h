@@ -9,7 +9,7 @@
 #include "proto/platform_topics.h"
 
 /*
- * ---- an unreachable mail server: one alarm for all senders and mails, until the server answers again ----
+ * ---- an unreachable mail server: one alarm for all senders and mails, until the server answers again
  */
 
 void outage_remember(struct state *state, const struct message_meta *said, const Alarm *alarm);
@@ -17,7 +17,7 @@ void say_server_away(const struct state *state, struct turn *turn, const char *w
 void say_server_back(const struct state *state, struct turn *turn);
 
 /*
- * ---- after a time without reachable gateways, mails wait for the events that the platforms may repeat ----
+ * ---- after a time without reachable gateways, mails wait for the events that the platforms may repeat
  */
 
 void downtime_remember(struct state *state, const struct message_meta *said, const GatewayAway *away);

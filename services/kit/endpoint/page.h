@@ -14,7 +14,7 @@
 
 /*
  * ---- the texts of the unsubscribe page, in each of its languages, with the formal address if a language has
- * one ----
+ * one
  */
 
 /* "{shop}" is replaced by the shop's name; the rest is plain text. */

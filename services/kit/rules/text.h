@@ -79,7 +79,7 @@ bool words_currency(const char *word, const char *shop_currency, char ret[4]);
 
 /*
  * --- items.c: reads the tokens of one sentence in one language as items: words by meaning, amounts, spans,
- * times ---
+ * times
  */
 
 enum { ITEMS_MAX = 400 };

@@ -7,7 +7,6 @@
 
 /*
  * ---- the texts of these pages in each of their languages, with the formal address if a language has one
- * ----
  */
 
 struct action_words {
