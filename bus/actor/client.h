@@ -1,8 +1,9 @@
 /*
- * client.h: a command on the bus: connects, says or asks, waits for the answer, leaves
+ * client.h: a command's connection to the bus: it connects, publishes or asks, waits for the answer and says
+ * goodbye
  *
- * The one place of the runtime that blocks, and only up to the given patience. For the operator's command and for load
- * generators; services are written against service.h.
+ * This is the only blocking code of the runtime. It blocks at most as long as the caller allows. It serves
+ * the operator's command and load generators; services are written against service.h.
  */
 #ifndef ACTOR_CLIENT_H
 #define ACTOR_CLIENT_H
@@ -13,14 +14,18 @@
 struct client;
 
 /*
- * Says hello as `service` to the broker of [paths] run. -ETIMEDOUT: nobody answers; -ECONNREFUSED: it answered no; -EACCES: it does
- * not know our key; ret_why says it in words for an admin. `clock` is borrowed for the client's life.
+ * Says hello as `service` to the broker of [paths] run. -ETIMEDOUT: no broker answers. -ECONNREFUSED: the
+ * broker refused the session. -EACCES: the broker does not know our key. ret_why gives the reason in words
+ * for an admin. `clock` is borrowed for the client's life.
  */
 int client_open(const struct service *service, const struct config *config, const struct clock *clock,
 	int64_t patience_us, struct client **ret, char ret_why[256]);
 void client_free(struct client *client); /* says goodbye; takes NULL */
 
-/* Says one message. 0: committed, `ret` tells fresh or duplicate; -EPERM: refused, ret_why; -ETIMEDOUT: unknown. */
+/*
+ * Publishes one message. 0: it is committed, and `ret` tells whether it is fresh or a duplicate. -EPERM: the
+ * broker refused it; ret_why gives the reason. -ETIMEDOUT: it is unknown whether it was committed.
+ */
 struct client_said {
 	enum said_result result;
 	uint64_t seq;
@@ -32,24 +37,31 @@ int client_publish(struct client *client, const struct topic *topic, const struc
 		(const topic_message_##topic *)(message), (ret), (ret_why))
 
 /*
- * Asks the operator's question; the whole answer, joined, as JSON. -EPERM: the broker says no, ret_why; -ECONNRESET: the session broke
- * meanwhile, and the question may have been heard; -ETIMEDOUT.
+ * Asks the broker the operator's question. ret_json receives the whole answer as JSON. -EPERM: the broker
+ * refuses; ret_why gives the reason. -ECONNRESET: the session broke while waiting, and the broker may have
+ * received the question. -ETIMEDOUT: no answer came in time.
  */
 int client_ask(
 	struct client *client, const char *verb, const char *argument, struct buffer *ret_json, char ret_why[256]);
 
 /*
- * For who cannot wait without looking around: called again and again while an answer is waited for; false: it is not waited for any
- * more, and the question ends with -ECANCELED. NULL: the usual patience.
+ * Sets a function that is called repeatedly while client_ask waits for an answer. If it returns false, the
+ * wait stops and client_ask returns -ECANCELED. NULL: client_ask waits as long as client_open was allowed.
  */
 typedef bool client_meanwhile_fn(void *context);
 void client_meanwhile(struct client *client, client_meanwhile_fn *go_on, void *context);
-/* As the runtime has it: AWAY while the broker does not answer, and READY again by itself; REFUSED for good, ret_why says why. */
+/*
+ * The phase of the runtime. AWAY: the broker does not answer; the client reconnects by itself and becomes
+ * READY. REFUSED: the broker refused for good; ret_why gives the reason.
+ */
 enum runtime_phase client_phase(const struct client *client, char ret_why[256]);
-/* One round of the runtime that ends early when something can be read from `fd`. */
+/* Runs one round of the runtime. It waits at most most_us and ends early when `fd` is readable. */
 void client_work_beside(struct client *client, int fd, int64_t most_us);
 
-/* For load generators: one round of the runtime, waiting at most this long; and the runtime itself. */
+/*
+ * For load generators: client_work runs one round of the runtime and waits at most most_us; client_runtime
+ * gives the runtime itself.
+ */
 void client_work(struct client *client, int64_t most_us);
 struct runtime *client_runtime(struct client *client);
 

@@ -29,26 +29,40 @@ struct remembers {
 
 struct service {
 	const char *name;
-	bool exclusive; /* each decision must see the ones before it: one instance is active, the others stand by */
+	/*
+	 * each decision must see the decisions before it, so one instance is active and the others stand by
+	 */
+	bool exclusive;
 	bool gateway;   /* has a spool: claims wait until it has drained */
 	bool operator_; /* the operator's command: it may ask and say everything on the control socket */
-	bool batch_projections; /* its projections may come in batches, a moment late; before a delivery they are still complete */
-	unsigned
-		layout; /* to be raised when folds write other rows than before: a store of another layout is folded anew */
-	/* Of its queue (bus/wire/protocol.h). 0: the usual, which its manifest leaves out. Only a service that hears something has one. */
-	uint32_t failures_max; /* so many failures make a message a dead letter: 1 to 1000; usually 5 */
-	uint32_t
-		lease_ms; /* so long a message is handed to one process alone, unless it renews: 100 to 86 400 000; usually 30 000 */
+	/* its projections may come late and in batches; a delivery still waits until they are complete */
+	bool batch_projections;
+	/* raise it when folds write other rows than before: a store of another layout is folded anew */
+	unsigned layout;
+	/*
+	 * The settings of its queue (bus/wire/protocol.h). 0: the default, which the manifest leaves out.
+	 * Only a service that hears something has a queue.
+	 */
+	/* after this many failures a message becomes a dead letter: 1 to 1000; default 5 */
+	uint32_t failures_max;
+	/*
+	 * a message is leased to one process for this time, unless the process renews the lease: 100 to 86
+	 * 400 000 ms; default 30 000
+	 */
+	uint32_t lease_ms;
 	/* NULL: none. Made by HEARING, REMEMBERING, SAYING and RUNNING. */
 	const struct hears *hears;
 	const struct remembers *remembers;
 	const struct topic *const *says;
-	/* Further such tables, which systems register, each list ended by a NULL. NULL: none. */
+	/* More tables of these kinds, which systems register; each list ends with NULL. NULL: none. */
 	const struct hears *const *hears_also;
 	const struct remembers *const *remembers_also;
 	const struct topic *const *const *says_also;
 	const struct effect_kind *const *effects;
-	/* For services that keep notes about their claims: says that a claim of an earlier run was not used (claim_notes.h). NULL: no notes. */
+	/*
+	 * For services that keep notes about their claims: the turn says that a claim of an earlier run was
+	 * not used (claim_notes.h). NULL: the service keeps no notes.
+	 */
 	void (*unused)(struct turn *turn, const struct claim_note *claim);
 
 	/* For services that act by the clock: when the next thing is due (wall time; INT64_MAX: never), and the turn for it. */
@@ -75,28 +89,29 @@ struct service {
 	}
 #define SAYS(name) &topic_##name
 
-/* .hears = HEARING(HEARS(...), HEARS(...)) and so on: the rows, and what ends them. */
+/* .hears = HEARING(HEARS(...), HEARS(...)) and so on: the rows, and the empty row that ends them. */
 #define HEARING(...) ((const struct hears[]){ __VA_ARGS__, { .topic = NULL } })
 #define REMEMBERING(...) ((const struct remembers[]){ __VA_ARGS__, { .topic = NULL } })
 #define SAYING(...) ((const struct topic *const[]){ __VA_ARGS__, NULL })
 #define RUNNING(...) ((const struct effect_kind *const[]){ __VA_ARGS__, NULL })
 
 /*
- * A context is what an instance of a service knows before the first message: folders, keys, limits, clocks. main.c makes it from the
- * configuration, a test makes one of its own, and two instances in one process have one each. Its owner keeps it until the instance
- * is gone. Decisions, checks of claims and turns on the clock read it; folds must not.
+ * A context holds what an instance of a service needs before its first message: folders, keys, limits,
+ * clocks. main.c makes it from the configuration; a test makes its own. Two instances in one process have one
+ * context each. The owner must keep it until the instance is freed. Decisions, checks of claims and turns on
+ * the clock may read it; folds must not.
  *
  *     extern const struct service exporter;
  *     struct exporter { char folder[256]; ... };
  *     SERVICE_CONTEXT(exporter, struct exporter);
  *
- * makes two functions, and with them no other type goes in or comes out:
+ * This makes two functions, which accept and return no other type:
  *
  *     const struct exporter *exporter_context(const struct state *state);      in the service; NULL: none was handed in
  *     struct service_context exporter_in(const struct exporter *context);      for who starts it (process.h, sim.h, harness.h)
  */
 struct service_context {
-	const struct service *service; /* whose it is */
+	const struct service *service; /* the service that the context belongs to */
 	const void *context;           /* borrowed; NULL: none */
 };
 
@@ -117,20 +132,21 @@ struct service_context {
 	row && row->topic;                                                                                             \
 	row++
 
-/* The nth row of what the service hears, or remembers, of all its tables; NULL: there are no more. */
+/* The nth row (from 0) that the service hears or remembers, over all its tables; NULL: there are no more. */
 const struct hears *service_hears(const struct service *service, size_t n);
 const struct remembers *service_remembers(const struct service *service, size_t n);
 /* The row that hears, or remembers, the topic of this name; NULL: there is none. */
 const struct hears *service_hears_topic(const struct service *service, const char *name);
 const struct remembers *service_remembers_topic(const struct service *service, const char *name);
-/* The nth topic that the service says, of all its tables; NULL: it says no more. */
+/* The nth topic (from 0) that the service says, over all its tables; NULL: there are no more. */
 const struct topic *service_says(const struct service *service, size_t n);
 /* The topic of this name that it says; NULL: it does not say it. */
 const struct topic *service_says_topic(const struct service *service, const char *name);
 
 /*
- * May the table be as it is? -EINVAL: what it declares of its queue is out of range, or it has no queue. -EEXIST: two rows hear one
- * topic, or two remember it. ret_why says what. Each process asks when it starts, and so do the simulator and the harness.
+ * Checks the service's table. -EINVAL: a setting of its queue is out of range, or it sets one without having
+ * a queue. -EEXIST: two rows hear one topic, or two remember it. ret_why gives the reason. Each process
+ * checks its table when it starts; the simulator and the harness do the same.
  */
 int service_judge(const struct service *service, char ret_why[256]);
 /* Appends this service's part of topology.conf: its peer section and the topics that it names. */

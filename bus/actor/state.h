@@ -1,9 +1,10 @@
 /*
  * state.h: what a service has folded from the log
  *
- * Rows in tables, keyed by (table, shop, key), sorted by key within a table and shop. Only folds write. Two layers: facts that
- * the broker has projected lie in the service's store; facts that this session said and that were not projected yet lie over
- * it, so that a decision sees the ones before it. If a turn is refused the upper layer is dropped.
+ * Rows in tables, keyed by (table, shop, key), sorted by key within a table and shop. Only folds write. There
+ * are two layers: rows of facts that the broker has projected are in the service's store; rows of facts that
+ * this session said and that were not projected yet lie over it, so that a decision sees the decisions before
+ * it. If a turn is refused, the upper layer is dropped.
  *
  * A table is declared once, with the name that it has on disk and the type of its rows:
  *
@@ -26,10 +27,11 @@
  *     STATE_PUT_STRING(state, zone, shop, key, bytes)
  *     STATE_EACH(state, suppressed, shop, prefix, each, context)
  *
- * A row of STATE_STRUCTS is the bytes of a struct in the store of one machine, never sent anywhere. It has no padding, or was zeroed as a whole
- * (by STATE_GET): rows are compared as bytes. A row of another size was written by another version: it reads as if there were none.
+ * A row of STATE_STRUCTS is the bytes of a struct in the store of one machine, never sent anywhere. The
+ * struct must have no padding, or must be zeroed as a whole (by STATE_GET), because rows are compared as
+ * bytes. A row of another size was written by another version and reads as missing.
  *
- * Names contain no NUL. A row takes at most STATE_ROW_BYTES_MAX.
+ * Names contain no NUL. A row has at most STATE_ROW_BYTES_MAX bytes.
  */
 #ifndef ACTOR_STATE_H
 #define ACTOR_STATE_H
@@ -40,8 +42,9 @@
 struct state;
 
 /*
- * As large as a message may be (bus/wire/frame.h), so a row that keeps one message always fits. A larger row is not written; the row
- * that was there stays. A decision on a message whose facts would fold to such a row becomes a dead letter, and its facts are not said.
+ * As large as a message may be (bus/wire/frame.h), so a row that keeps one message always fits. A larger row
+ * is not written; the row that was there stays. If the facts of a decision would fold to such a row, the
+ * message becomes a dead letter and the facts are not said.
  */
 enum { STATE_ROW_BYTES_MAX = 1 << 20 };
 
@@ -95,14 +98,14 @@ struct state_string_row;
 	state_put_string((state), STATE_OF_KIND(table, state_string_row), (shop), (key), (value))
 
 /*
- * Calls each(shop, key, row, context) for the rows in order of (shop, key), those whose key begins with `prefix` (shop and prefix
- * may be NULL: all), until it returns false. `row` is a const pointer of the table's type, the number, or the bytes. each() must not
- * write. A row that cannot be read is passed over.
+ * Calls each(shop, key, row, context) for the rows in order of (shop, key), those whose key begins with
+ * `prefix` (shop and prefix may be NULL: all), until it returns false. `row` is a const pointer of the
+ * table's type, the number, or the bytes. each() must not write. A row that cannot be decoded is skipped.
  */
 #define STATE_EACH(state, table, shop, prefix, each, context)                                                          \
 	state_walk((state), &state_table_##table, (shop), (prefix), state_step_##table,                                \
 		&(struct state_walk_##table){ (each), (context) })
-/* The same for one shop, starting at the first key that is not before `from`: what lies before it is not even looked at. */
+/* The same for one shop, starting at the first key that is not before `from`. Earlier rows are not read. */
 #define STATE_EACH_FROM(state, table, shop, from, each, context)                                                       \
 	state_walk_from((state), &state_table_##table, (shop), (from), state_step_##table,                             \
 		&(struct state_walk_##table){ (each), (context) })
@@ -113,16 +116,16 @@ typedef bool state_each_key_fn(const char *shop, const char *key, void *context)
 /* Calls each() once for every shop that has a row in the table. */
 #define STATE_EACH_SHOP(state, table, each, context) state_walk_shops((state), &state_table_##table, (each), (context))
 
-/* For functions that take any table, and do not look at its rows. */
+/* For functions that take any table and do not read its rows. */
 #define STATE_HANDLE(table) (&state_table_##table)
 
-/* --- what the macros are made of --- */
+/* --- the functions behind the macros --- */
 
 #define STATE_DECLARE(identifier, type, text, descriptor, room)                                                        \
 	typedef type state_row_##identifier;                                                                           \
 	static const struct state_table state_table_##identifier                                                       \
 		__attribute__((unused)) = { .name = (text), .message = (descriptor), .size = (room) }
-/* Turns a row's bytes into what each() takes. */
+/* Turns a row's bytes into the argument of each(). */
 #define STATE_DECLARE_WALK(name, type, declare_row, read, row_given)                                                   \
 	struct state_walk_##name {                                                                                     \
 		bool (*each)(const char *shop, const char *key, type row, void *context);                              \
@@ -169,8 +172,9 @@ void state_walk_shops(const struct state *state, const struct state_table *table
 	void (*each)(const char *shop, void *context), void *context);
 
 /*
- * What this instance of `service` was handed at its start (service.h, SERVICE_CONTEXT: it makes the typed accessor; nobody else calls
- * this). NULL: nothing. A bug (assert): it is another service's, or a fold asks, whose rows would then depend on more than the log.
+ * The context that this instance of `service` was given at its start; NULL: none. Only the typed accessor of
+ * SERVICE_CONTEXT (service.h) calls this. It is a bug (assert) to ask for another service's context, or to
+ * ask in a fold, because rows must depend on the log alone.
  */
 struct service;
 const void *state_context(const struct state *state, const struct service *service);
@@ -179,8 +183,11 @@ const void *state_context(const struct state *state, const struct service *servi
 uint64_t state_cursor(const struct state *state);
 
 /* The folded state of a process that does not run, for the operator's command. */
-bool state_folder_is_in_use(const char *path); /* its process runs */
-/* Nothing in it is changed, and what is done to the state stays in memory. < 0: why it cannot be read, in words. */
+bool state_folder_is_in_use(const char *path); /* true: its process runs */
+/*
+ * Opens the state without changing the folder; later writes stay in memory. A negative value: it cannot be
+ * read; ret_why gives the reason in words.
+ */
 int state_open_folder(const char *path, struct state **ret, char ret_why[512]);
 void state_close_folder(struct state *state);               /* takes NULL */
 const char *state_folder_log_id(const struct state *state); /* of the log it was folded from; "": none yet */

@@ -1,7 +1,8 @@
 /*
- * tap.h: what the broker commits, as it happens
+ * tap.h: watches the messages that the broker commits, as it happens
  *
- * A tap is not a session: it may miss messages when it is slow, and changes nothing. The log (client_ask "read") misses none.
+ * A tap is not a session: a slow tap misses messages, and a tap changes nothing. Reading the log (client_ask
+ * "read") misses none.
  */
 #ifndef ACTOR_TAP_H
 #define ACTOR_TAP_H
@@ -12,14 +13,19 @@
 struct tap;
 
 /*
- * Listens at [paths] run or [connect] broker. `topic` NULL: all; "timer.*": all that begin so. `is_clear`: with payloads,
- * which needs that right; else their strings are masked. `service`: whose key it shows over TCP if the configuration names none.
- * -EINVAL: no such endpoint.
+ * Listens at [paths] run or [connect] broker. `topic` NULL: all topics; "timer.*": all topics with that
+ * beginning. `is_clear`: messages come with payloads, which needs that right; otherwise their strings are
+ * masked. `service`: the tap shows this service's key over TCP if the configuration names no key. -EINVAL:
+ * there is no such endpoint.
  */
 int tap_open(const struct config *config, const char *service, bool is_clear, const char *topic, struct tap **ret);
-void tap_close(struct tap *tap);   /* takes NULL */
-int tap_fd(const struct tap *tap); /* readable: call tap_next until nothing comes, and before the first wait as well */
-/* Waits at most `wait_us`. Everything is borrowed until the next call. -EAGAIN: nothing came; -EBADMSG: not a message. */
+void tap_close(struct tap *tap); /* takes NULL */
+/* when it is readable, and before the first wait, call tap_next until it returns -EAGAIN */
+int tap_fd(const struct tap *tap);
+/*
+ * Waits at most `wait_us` for a message. The results are borrowed until the next call. -EAGAIN: none came.
+ * -EBADMSG: the data is not a message.
+ */
 int tap_next(struct tap *tap, int64_t wait_us, struct message_meta *ret_said, struct bytes *ret_payload);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * bytes.h: borrowed bytes, and a buffer that grows
  *
- * `struct bytes` never owns. `struct buffer` does: {0} is an empty one, buffer_free gives its memory back.
- * Out of memory ends the process (base/log.h: die): a half-written frame is worth less than a restart.
+ * `struct bytes` never owns. `struct buffer` does: {0} is an empty one, buffer_free gives its memory back. A
+ * lack of memory ends the process (base/log.h: die), because a half-written frame is worse than a restart.
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
@@ -25,7 +25,7 @@ static inline struct bytes bytes_of(const char *text)
 	return BYTES(text, strlen(text));
 }
 
-int bytes_compare(struct bytes a, struct bytes b); /* as memcmp, a prefix sorts first */
+int bytes_compare(struct bytes a, struct bytes b); /* as memcmp; a prefix sorts first */
 
 static inline bool bytes_equal(struct bytes a, struct bytes b)
 {
@@ -38,8 +38,8 @@ struct buffer {
 	size_t room;
 };
 
-void *buffer_grow(
-	struct buffer *buffer, size_t more); /* room for `more` bytes at the end, length unchanged; where to write */
+/* makes room for `more` bytes and returns where to write; the length is unchanged */
+void *buffer_grow(struct buffer *buffer, size_t more);
 void buffer_add(struct buffer *buffer, const void *data, size_t len);
 void buffer_add_text(struct buffer *buffer, const char *text);
 void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -55,7 +55,7 @@ static inline struct bytes buffer_bytes(const struct buffer *buffer)
 	return BYTES(buffer->data, buffer->len);
 }
 
-/* Inline: they are on every message's way. */
+/* These are inline, because every message needs them. */
 static inline uint16_t get_u16(const void *p) /* little endian */
 {
 	const uint8_t *in = p;

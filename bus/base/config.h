@@ -1,19 +1,22 @@
 /*
- * config.h: sectioned INI with drop-ins, no key that nobody knows, and no value that is not what its key takes
+ * config.h: reads sectioned INI files with drop-ins; refuses unknown keys and invalid values
  *
  * `path` is read first, then every *.conf of `path`.d in order of name; the last value wins. A file says
  *     [section]            or  [section name]   (name: "topic order.state")
  *     key = value
- * Lines that start with # or ; are comments, and so is what follows " ;" behind a value. A line has at most 4000 bytes.
- * The program says which sections and keys there are. Anything else is an error with file, line and what was expected.
- * A key may be given several times in one file only where `repeated` says so, or when it says the same each time. An empty
- * value of a repeated key drops the ones before it; of a key without a fallback it is none; of any other it is wrong.
+ * Lines that start with # or ; are comments; so is the text after " ;" behind a value. A line has at most
+ * 4000 bytes. The program's table says which sections and keys exist. Anything else is an error with file,
+ * line and what was expected. A key may be given several times in one file only if `repeated` allows it, or
+ * if the value is the same each time. An empty value of a repeated key drops the values before it; for a key
+ * without a fallback it means none; for any other key it is wrong.
  *
- * What a value may be is said once, by the row of its key. It is judged and read while the file is read: every value in a struct
- * config is right, and its reader asks for what it means (config_number, config_word, ...). A key is added like this:
+ * The row of a key says which values it takes. A value is checked and parsed when the file is read. So every
+ * value in a struct config is valid, and a reader asks for its meaning (config_number, config_word, ...). To
+ * add a key, add a row like this:
  *     { "mail", "smtp-port", "25", "its port", .kind = CONFIG_PORT, .readers = "sender" },
- * to bus_keys (bus/wire/bus_keys.c) what the bus reads, to settings_keys (services/kit/settings/settings.c) what services read, to shop_keys what
- * a shop.conf says. A row without a kind does not compile, or is refused at the start.
+ * to bus_keys (bus/wire/bus_keys.c) if the bus reads it, to settings_keys (services/kit/settings/settings.c)
+ * if services read it, or to shop_keys if it belongs in a shop.conf. A row without a kind does not compile,
+ * or is refused at the start.
  */
 #ifndef BASE_CONFIG_H
 #define BASE_CONFIG_H
@@ -22,36 +25,44 @@
 
 struct config;
 
-enum { CONFIG_MANY = 1000 }; /* as many values as anybody could want */
+enum { CONFIG_MANY = 1000 }; /* the most values of a repeated key */
 
 struct config_key {
 	const char *section; /* NULL ends the table */
 	const char *key;
 	const char *fallback; /* NULL or "": none */
 	const char *help;     /* one line, for the man page and the handbook */
-	unsigned
-		repeated; /* it may be given several times, and has so many values at most; 0: the last one is its value */
+	unsigned repeated;    /* the most values it may have; 0: it has one value, the last that is given */
 	struct config_kind kind;
-	/* The services that ask for it, with blanks between; "every"; NULL: the program whose table this is. */
+	/*
+	 * The names of the services that read it, with blanks between; or "every". NULL: the program that has
+	 * this table.
+	 */
 	const char *readers;
 	/*
-	 * Which other keys of its section must be given: "ses: ses-region; openai: url model". Before the colon stands its value; or
-	 * "given": any value; or "other": any value but its fallback.
+	 * Which other keys of its section must then be given: "ses: ses-region; openai: url model". Before
+	 * each colon is a value of this key, or "given" (any value), or "other" (any value except its
+	 * fallback).
 	 */
 	const char *needs;
 	bool may_be_none; /* an empty value means none, even if there is a fallback */
-	bool required;    /* it has to be given; of a section that may be named: where the section has a name */
-	bool named;       /* its section is given with a name, [section NAME]; so say all rows of that section */
-	/* Its section is given as [section], and as [section NAME] beside it; so say all rows of that section. */
+	/* it must be given; in a section that may be named, only where the section has a name */
+	bool required;
+	/* its section always has a name, [section NAME]; all rows of the section must say so */
+	bool named;
+	/*
+	 * Its section may be given as [section] and also as [section NAME]; all rows of the section must say
+	 * so.
+	 */
 	bool may_be_named;
-	const struct config_key *table; /* in the place of a row: all of another table */
+	const struct config_key *table; /* not a row itself: includes all rows of another table */
 };
 
 #define CONFIG_TABLE(keys)                                                                                             \
 	{                                                                                                              \
 		.section = "+", .table = (keys)                                                                        \
 	}
-/* Sections that are not in this table belong to others, and are not judged. */
+/* Sections that are not in this table belong to other programs and are not checked. */
 #define CONFIG_OTHERS                                                                                                  \
 	{                                                                                                              \
 		.section = "*"                                                                                         \
@@ -65,20 +76,26 @@ struct config_error {
 	char text[512]; /* "cartbus.conf:12: unknown key \"prot\" in [gateway]; did you mean \"port\"?" */
 };
 
-/* 0; -ENOENT: no such file; -EINVAL: see ret_error, which is always filled on failure. `keys` is borrowed for good. */
+/*
+ * 0; -ENOENT: there is no such file; -EINVAL: the content is wrong. ret_error is always filled on failure.
+ * `keys` is borrowed for the whole life of the process.
+ */
 int config_load(const char *path, const struct config_key *keys, struct config **ret, struct config_error *ret_error);
 /*
- * For one of its readers, which would rather run than stand still for what is wrong with a value that others need: that is passed over
- * as if it were not there. Everything else is refused as by config_load. ret_error: of 0, what was passed over, or "".
+ * The same for one reader, which should rather run than stop because of a wrong value that only other readers
+ * need. Such values are ignored as if they were missing; all other errors are refused as by config_load. On
+ * success ret_error names the ignored values, or is "".
  */
 int config_load_for(const char *path, const struct config_key *keys, const char *reader, struct config **ret,
 	struct config_error *ret_error);
-const char *config_load_remedy(int error); /* what helps, behind ret_error's words; "" where these say it */
+/* a remedy to show after ret_error's text; "" if that text has it */
+const char *config_load_remedy(int error);
 int config_parse(const char *text, const char *name, const struct config_key *keys, struct config **ret,
 	struct config_error *ret_error);
 /*
- * Tells each thing that config_load or config_parse would refuse, in the words it would be refused with, in the order of the files and their
- * lines; what has no line comes last. The number of them; of a file at `path` that cannot be read a negative errno, told in ret_error alone.
+ * Reports every error that config_load or config_parse would refuse, with the same text, in the order of
+ * files and lines; errors without a line come last. Returns the number of errors, or a negative errno if the
+ * file at `path` cannot be read, which only ret_error reports.
  */
 typedef void config_tell_fn(const char *text, void *context);
 int config_judge_file(const char *path, const struct config_key *keys, config_tell_fn *tell, void *context,
@@ -88,16 +105,16 @@ int config_judge_text(
 void config_free(struct config *config);
 
 /*
- * What a key's value means; `name` NULL: the plain [section]. To ask for a key that the table does not have, or for a number where it
- * has a text, is our bug, and asserted.
+ * The meaning of a key's value; `name` NULL: the plain [section]. It is a bug (assert) to ask for a key that
+ * the table does not have, or for a number if the key has a text.
  */
-int64_t config_number(const struct config *config, const char *section, const char *name,
-	const char *key); /* COUNT, PORT; of a SPAN the microseconds; 0: not given, and no fallback */
+/* of a COUNT or PORT, the number; of a SPAN, microseconds; 0: not given, and no fallback */
+int64_t config_number(const struct config *config, const char *section, const char *name, const char *key);
 double config_real(const struct config *config, const char *section, const char *name, const char *key);
 bool config_yes(const struct config *config, const char *section, const char *name, const char *key);
 int config_word(const struct config *config, const char *section, const char *name,
-	const char *key); /* the place of its word in the kind's list; -1: not given, and no fallback */
-/* As it is written. Borrowed until config_free. NULL: not given, and no fallback. */
+	const char *key); /* the index of its word in the kind's list; -1: not given, and no fallback */
+/* The value as written. Borrowed until config_free. NULL: not given, and no fallback. */
 const char *config_get(const struct config *config, const char *section, const char *name, const char *key);
 
 /* Calls each(name, context) for every [section name] in order; stops at the first non-zero and returns it. */
@@ -108,13 +125,14 @@ int config_each_value(const struct config *config, const char *section, const ch
 	int (*each)(const char *value, void *context), void *context);
 
 /*
- * Is what somebody asked `before` for another in `after`, which was read with the same keys? ret_which: "[mail] smtp-host, [mail] smtp-port"
+ * Does a key that was asked for in `before` have another value in `after`, which was read with the same keys?
+ * ret_which names them: "[mail] smtp-host, [mail] smtp-port"; `room` is its size in bytes.
  */
 bool config_differs(const struct config *before, const struct config *after, char *ret_which, size_t room);
 
 /*
- * What the table cannot say is wrong with a value: always -EINVAL; ret_error as of the table's own refusals, with file and line:
- * "cartbus.conf:3: [monitor] listen: expected ..., found "0.0.0.0"".
+ * Reports an error in a value that the table cannot express. Always returns -EINVAL; ret_error gets the file
+ * and line as for the table's own errors: "cartbus.conf:3: [monitor] listen: expected ..., found "0.0.0.0"".
  */
 int config_refuse(const struct config *config, const char *section, const char *name, const char *key,
 	struct config_error *ret_error, const char *format, ...) __attribute__((format(printf, 6, 7)));

@@ -1,7 +1,8 @@
 /*
- * config_kind.h: what the value of a configuration key may be, and what it means
+ * config_kind.h: the valid values of a configuration key, and their meaning
  *
- * One judgement for all who ask: the processes, their --check, `cartbus config check`, `cartbus doctor`, the man pages.
+ * There is one check for all users: the processes, their --check, `cartbus config check`, `cartbus doctor`
+ * and the man pages.
  */
 #ifndef BASE_CONFIG_KIND_H
 #define BASE_CONFIG_KIND_H
@@ -11,7 +12,7 @@
 #include <stdint.h>
 
 enum config_form {
-	CONFIG_FORM_NONE, /* of a row that was not finished */
+	CONFIG_FORM_NONE, /* a row without a kind */
 	CONFIG_FORM_TEXT,
 	CONFIG_FORM_PATH,
 	CONFIG_FORM_FILE,
@@ -29,10 +30,14 @@ enum config_form {
 
 struct config_kind {
 	enum config_form form;
-	int64_t least, most; /* of a number, a span in microseconds; of a text the bytes */
+	/* the range of a number, of a span in microseconds, or of a text's length in bytes */
+	int64_t least, most;
 	double real_least, real_most;
-	const char *
-		words; /* which, with one blank between, behind a | those of old that nobody is told of; of a count its unit or NULL; of what is judged what it should be */
+	/*
+	 * of WORD: the words with one blank between, then | and old words that are still accepted but not
+	 * shown. Of COUNT: its unit or NULL. Of URL: the schemes. Of JUDGED: a description of a valid value.
+	 */
+	const char *words;
 	bool (*judge)(const char *value);
 };
 
@@ -44,7 +49,7 @@ struct config_kind {
 	{                                                                                                              \
 		.form = CONFIG_FORM_PATH, .least = 1, .most = (most_bytes)                                             \
 	}
-/* The name of a file in a folder that is known: no slash, no dot before it. */
+/* The name of a file in a known folder: without a slash, and not beginning with a dot. */
 #define CONFIG_FILE                                                                                                    \
 	{                                                                                                              \
 		.form = CONFIG_FORM_FILE, .least = 1, .most = 64                                                       \
@@ -94,24 +99,24 @@ struct config_kind {
 	{                                                                                                              \
 		.form = CONFIG_FORM_WORD, .words = (list)                                                              \
 	}
-/* `what` goes behind "expected": "a mail address, as shop@example.com". */
+/* `what` is shown after "expected": "a mail address, as shop@example.com". */
 #define CONFIG_JUDGED(what, most_bytes, function)                                                                      \
 	{                                                                                                              \
 		.form = CONFIG_FORM_JUDGED, .least = 1, .most = (most_bytes), .words = (what), .judge = (function)     \
 	}
 
 struct config_meaning {
-	int64_t number; /* of a word its place in the list */
+	int64_t number; /* of a word: its index in the list */
 	double real;
 };
 
-/* false: `value`, which is not empty, is no such thing. */
+/* false: `value` is not valid for this kind. `value` must not be empty. */
 bool config_kind_read(const struct config_kind *kind, const char *value, struct config_meaning *ret);
-/* "a port from 1 to 65535", "maildir, smtp, ses or null" */
+/* Writes a description of the valid values: "a port from 1 to 65535", "maildir, smtp, ses or null". */
 void config_kind_expected(const struct config_kind *kind, char *ret, size_t room);
 /*
- * Of a wrong URL: is there perhaps a name, or a name and a password, before its host? None may be, and no journal may show it. Any @ counts:
- * a password with / ? or # in it is what makes many such URLs wrong.
+ * May a wrong URL contain a name, or a name and a password, before its host? A URL must not have one, and no
+ * journal may show it. Any @ counts, because many such URLs are wrong due to a / ? or # in the password.
  */
 bool config_kind_has_login(const struct config_kind *kind, const char *value);
 bool config_kind_is_number(const struct config_kind *kind);

@@ -1,5 +1,5 @@
 /*
- * config_values.h: what config_read.c reads and config.c answers from; nobody else includes it
+ * config_values.h: the values that config_read.c reads and config.c answers from; no other file includes it
  */
 #ifndef BASE_CONFIG_VALUES_H
 #define BASE_CONFIG_VALUES_H
@@ -14,26 +14,31 @@ struct config_value {
 	char *file;
 	unsigned line;
 	struct config_meaning meaning;
-	bool is_wrong; /* given, and refused: kept only while all faults are gathered, so that nothing is told to lack it */
+	/*
+	 * given but refused; kept only while all faults are collected, so that the key is not reported as
+	 * missing
+	 */
+	bool is_wrong;
 };
 
 struct config_faults; /* config_judge.c */
 
 struct config {
-	char *file;         /* that was read first */
-	const char *reader; /* NULL: everything is judged */
+	char *file;         /* the file that was read first */
+	const char *reader; /* NULL: everything is checked */
 	struct config_error passed_over;
-	struct config_key *keys;     /* of all tables in one row; no two for the same key */
-	bool *asked;                 /* for each key: did anybody want to know it? */
+	struct config_key *keys;     /* the rows of all tables; each key once */
+	bool *asked;                 /* for each key: was it asked for? */
 	struct config_value *values; /* in the order read */
 	size_t count;
 	size_t room;
-	struct config_faults *faults; /* NULL: the first fault ends the reading; else all are noted there */
+	/* NULL: the first fault ends the reading; otherwise all faults are noted here */
+	struct config_faults *faults;
 };
 
 struct config *config_new(const struct config_key *keys, const char *file);
 int config_read_drop_ins(struct config *config, const char *path, struct config_error *ret_error);
-/* Notes a fault. `file` NULL: it has no line. false: nobody gathers them. */
+/* Notes a fault. `file` NULL: it has no line. false: faults are not collected. */
 bool config_note_fault(struct config *config, const char *file, unsigned line, const char *text);
 
 int config_read_file(struct config *config, const char *path, struct config_error *ret_error);
@@ -44,7 +49,8 @@ bool config_is_for_others(const struct config *config, const struct config_key *
 bool config_takes_nothing(const struct config_key *key);
 const struct config_value *config_last(
 	const struct config *config, const char *section, const char *name, const char *key);
-int config_check_needs(struct config *config, struct config_error *ret_error); /* once all is read */
+/* to be called after all files are read */
+int config_check_needs(struct config *config, struct config_error *ret_error);
 int config_fail(struct config_error *ret_error, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -1,6 +1,4 @@
-/*
- * file.h: files that are there after a power cut
- */
+/* file.h: files that survive a power cut */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -9,56 +7,81 @@
 #include <sys/types.h>
 
 int file_read(const char *path, size_t most, struct buffer *ret); /* -EFBIG past `most` */
-int file_write(int fd, struct bytes content);                     /* all of it, also when signals interrupt */
-/* Makes it and writes it, unsynced: ret_fd. -EEXIST: it is there. */
+/* writes all of it, also if signals interrupt */
+int file_write(int fd, struct bytes content);
+/* Makes and writes a file without a sync; ret_fd is its descriptor. -EEXIST: it exists. */
 int file_create(const char *path, struct bytes content, mode_t mode, int *ret_fd);
-int file_write_new(const char *path, struct bytes content, mode_t mode); /* and sync it; -EEXIST: it is there */
-/* `path`.writing, fsync, rename, fsync of the folder. -EBUSY: another one is at it. */
+/* makes, writes and syncs a file; -EEXIST: it exists */
+int file_write_new(const char *path, struct bytes content, mode_t mode);
+/* `path`.writing, fsync, rename, fsync of the folder. -EBUSY: another process is writing it. */
 int file_write_durably(const char *path, struct bytes content, mode_t mode);
 struct file_owner {
 	uid_t uid;
 	gid_t gid;
 };
-/* The same, and the file never has another owner than `owner`. `owner` NULL: the writer. */
+/*
+ * The same, and the file never has another owner than `owner`. `owner` NULL: the owner is the writing
+ * process.
+ */
 int file_write_durably_for(const char *path, struct bytes content, mode_t mode, const struct file_owner *owner);
 int file_sync_folder(const char *path);
 /*
- * In a folder that another user may write to: what he plants there leads nowhere else. `folder` is a descriptor, `name` an entry of
- * it, without a slash. A link is not followed.
+ * These work in a folder that another user may write to, and follow no link that this user placed there.
+ * `folder` is a descriptor; `name` is an entry of it, without a slash.
  */
-int file_open_folder_in(int folder, const char *name); /* the descriptor; -ENOTDIR: it is a link, or a file */
-int file_read_in(int folder, const char *name, size_t most, struct buffer *ret); /* -ELOOP: a link; -EINVAL: no file */
+/* returns the descriptor; -ENOTDIR: it is a link or a file */
+int file_open_folder_in(int folder, const char *name);
+/* -ELOOP: it is a link; -EINVAL: it is no file */
+int file_read_in(int folder, const char *name, size_t most, struct buffer *ret);
 int file_write_durably_in(
 	int folder, const char *name, struct bytes content, mode_t mode, const struct file_owner *owner);
-int file_move_durably_in(int from, const char *name, int to); /* the entry, under its name */
+int file_move_durably_in(int from, const char *name, int to); /* moves the entry and keeps its name */
 /* rename(2), and fsync of both folders: after 0 a power cut does not bring the old name back. */
 int file_rename_durably(const char *from, const char *to);
-int file_make_folders(const char *path, mode_t mode); /* like mkdir -p; the mode is for the ones it makes */
-/* The same with 0700; what an earlier release left in it for its group or others to read is closed to them. */
+/* like mkdir -p; the mode applies to the folders that it makes */
+int file_make_folders(const char *path, mode_t mode);
+/*
+ * The same with mode 0700. If an earlier release left the folder readable for its group or others, that is
+ * removed.
+ */
 int file_make_private_folder(const char *path);
 /*
- * What is written for the owner (exports, a maildir). The services have a group in common, and what is in a file is none of the others'
- * business; but a folder that gives its files to another group (setgid) does so for that group to read.
+ * For files that are written for the owner (exports, a maildir). All services share a group, and other
+ * services must not read these files. But a folder with the setgid bit gives its files to its group on
+ * purpose, for that group to read.
  */
-int file_close_own_folder(const char *path);            /* private, if user and group are this process's */
-int file_let_group_read(const char *path, mode_t mode); /* sets the mode, if the group is not this process's */
+/* makes the folder private if its user and group are those of this process */
+int file_close_own_folder(const char *path);
+/* sets the mode if the group is not that of this process */
+int file_let_group_read(const char *path, mode_t mode);
 enum file_trust { FILE_TRUSTED, FILE_OPEN_TO_ALL, FILE_OF_ANOTHER };
 /*
- * May a user who is neither this process's nor root put something else in the place of this file, or of what is in this folder?
- * Of a folder that is open to all and sticky (/tmp) each entry is its owner's. Its group is trusted. Of a link only the owner counts.
+ * Can a user who is neither this process's user nor root replace this file, or an entry of this folder? In a
+ * folder that is open to all and sticky (/tmp) each entry belongs to its owner. The group is trusted. Of a
+ * link only the owner counts.
  */
 enum file_trust file_trust(const struct stat *there);
-/* A secret: a regular file that neither group nor others can write, nor others read. Trailing newline dropped. -EPERM: too open; -ENODATA: empty. */
+/*
+ * Reads a secret: a regular file that neither the group nor others can write, and that others cannot read. A
+ * trailing newline is dropped. -EPERM: the mode is too open. -ENODATA: the file is empty.
+ */
 int file_read_secret(const char *path, struct buffer *ret);
-/* Holds `path` locked for the life of the process. -EBUSY: another one has it, or had it and took it away just now. */
+/*
+ * Keeps `path` locked for the life of the process. -EBUSY: another process has the lock, or replaced the file
+ * just now.
+ */
 int file_lock(const char *path, int *ret_fd);
 
-/* May this user write in the folder at `path`, or, where it is not there yet, in the first one above it that is? 0 or a negative errno. */
+/*
+ * May this user write in the folder at `path`, or in its nearest existing parent if it does not exist? 0 or a
+ * negative errno.
+ */
 int file_may_write_below(const char *path);
 
 /*
- * The mark in [paths] state from before a restore moves anything until its log has got an identity of its own. While it lies there the broker
- * does not start: the log may be half copied, not there at all, or about to claim mails that went.
+ * A file in [paths] state. A restore makes it before it moves anything, and removes it when the restored log
+ * has its own identity. While it exists the broker does not start, because the log may be half copied or
+ * missing, or might claim mails that were already sent.
  */
 #define RESTORING_MARK "restoring"
 

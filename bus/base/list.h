@@ -49,7 +49,7 @@ static inline void list_prepend(struct list *head, struct list *hook)
 	list_insert_before(head->next, hook);
 }
 
-/* All of `from` behind what `to` holds. */
+/* Moves all of `from` to the end of `to`. */
 static inline void list_move_all(struct list *to, struct list *from)
 {
 	if (list_empty(from))

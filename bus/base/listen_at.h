@@ -1,27 +1,33 @@
-/* listen_at.h: a TCP socket at an address of this machine, and what keeps it able to turn clients away */
+/* listen_at.h: a listening TCP socket, and a spare descriptor to turn clients away */
 #ifndef BASE_LISTEN_AT_H
 #define BASE_LISTEN_AT_H
 
 #include <stdbool.h>
 
 /*
- * A socket that does not block and listens at `host`, an IP address, and `port`. `backlog` 0: it takes the address and does not listen;
- * port "0": any that is free. A negative errno: -EADDRNOTAVAIL, -EAFNOSUPPORT: this machine has no such address; -EINVAL: it is none.
+ * Makes a non-blocking socket that listens at `host`, an IP address, and `port` ("0": any free port).
+ * `backlog` 0: it binds the address and does not listen. Returns the descriptor or a negative errno.
+ * -EADDRNOTAVAIL, -EAFNOSUPPORT: this machine has no such address. -EINVAL: `host` is no address.
  */
 int listen_at(const char *host, const char *port, int backlog);
 
 /*
- * One descriptor that is kept free, to turn away a client when no other descriptor is left
+ * One spare descriptor, to turn away a client when no other descriptor is left
  *
- * Without it that client would wait in the listening socket's queue, which stays readable, and its server would turn without end.
+ * Without it that client would stay in the listening socket's queue. The socket would stay readable, and the
+ * server would loop without end.
  */
 
 struct spare {
-	int fd; /* -1: it is not there */
+	int fd; /* -1: there is none */
 };
 
-void spare_keep(struct spare *spare); /* takes it, if it is not there and one is free. Before the first time: fd = -1 */
-/* Sets it free: the next accept() may use it. spare_keep follows, after that client's descriptor is closed. false: there is none. */
+/* opens the spare descriptor if it is missing and one is free; initialise fd = -1 before the first call */
+void spare_keep(struct spare *spare);
+/*
+ * Closes the spare descriptor, so that the next accept() can use it. Call spare_keep after that client's
+ * descriptor is closed. false: there is none.
+ */
 bool spare_lend(struct spare *spare);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * memory.h: memory that is there, pools of it, and no dumps of it
+ * memory.h: allocation that cannot fail, pools, and no dumps of memory
  *
- * None of these returns NULL: a process that gets no memory says so and exits, and what it had confirmed is on the disk.
+ * None of these returns NULL: a process that gets no memory reports it and exits; all that it had confirmed
+ * is on disk.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
@@ -11,37 +12,41 @@
 
 void *memory_new(size_t size); /* zeroed; free() gives it back */
 void *memory_resize(void *memory, size_t size);
-void *memory_copy(struct bytes from); /* a NUL follows, so that text stays text */
+void *memory_copy(struct bytes from); /* a NUL follows the copy */
 char *memory_copy_text(const char *text);
 
-/* That the process takes now, of the machine's; 0: not known. */
+/* The memory that the process uses now, in bytes; 0: unknown. */
 uint64_t memory_resident_bytes(void);
 
 /*
- * Structs of one size that come and go by the thousand
+ * A pool for structs of one size that are allocated and freed by the thousand
  *
- * What was given back is taken again, without a way through the allocator. Under the address sanitizer each is an allocation of
- * its own, so that a use after the end is still found.
+ * A struct that was given back is reused without the allocator. Under the address sanitizer each struct is an
+ * allocation of its own, so that a use after free is still found.
  */
 
 struct pool {
-	size_t size; /* of one: at least that of a pointer */
-	size_t room; /* behind it, for what goes with it: as it was left */
+	size_t size; /* bytes of one struct; at least those of a pointer */
+	size_t room; /* bytes after each struct, which are not zeroed */
 	size_t spare_count;
 	void *spare;
 };
 
-void *pool_take(struct pool *pool);            /* zeroed, but for the room behind it */
+void *pool_take(struct pool *pool);            /* the struct is zeroed, the bytes after it are not */
 void pool_give(struct pool *pool, void *item); /* takes NULL */
-void pool_free(struct pool *pool);             /* the spare ones: those that are out are not its */
+void pool_free(struct pool *pool);             /* frees the spare structs, not those that are in use */
 
 /*
- * What a process holds in memory stays there
+ * Keeps the memory of a process private
  *
- * Names, addresses and keys lie in it: a core file would keep them on a disk, and another process of the same user could read them.
+ * The memory has names, addresses and keys. A core file would keep them on a disk, and another process of the
+ * same user could read them.
  */
 
-/* No core file, and no debugger of the same user; unless $CARTBUS_DUMPS is set, which helps to find a fault. */
+/*
+ * Forbids core files and debuggers of the same user, unless $CARTBUS_DUMPS is set, which helps to find a
+ * fault.
+ */
 void dumps_forbid(void);
 
 #endif

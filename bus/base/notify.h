@@ -1,7 +1,7 @@
 /*
- * notify.h: what a process tells its supervisor (sd_notify's protocol): READY=1, STATUS=..., STOPPING=1, WATCHDOG=1
+ * notify.h: reports to the supervisor (sd_notify's protocol): READY=1, STATUS=..., STOPPING=1, WATCHDOG=1
  *
- * A datagram to the socket that NOTIFY_SOCKET names; without that variable nothing happens.
+ * Each report is a datagram to the socket that NOTIFY_SOCKET names; without that variable nothing happens.
  */
 #ifndef BASE_NOTIFY_H
 #define BASE_NOTIFY_H
@@ -11,23 +11,28 @@
 void notify(const char *lines);
 void notify_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /*
- * That this process cannot go on, and why: `systemctl status` and `cartbus doctor` show it until the next start. Where systemd began
- * this process and READY=1 was never said, it waits for a while, or until it is asked to end: what cannot start is tried again
- * (Restart=always), but not every second, with as many lines.
+ * Reports that this process cannot go on, and why; `systemctl status` and `cartbus doctor` show it until the
+ * next start. If systemd started the process and READY=1 was never reported, it waits for a while or until a
+ * signal asks it to end. So a process that cannot start is tried again (Restart=always), but not every second
+ * with as many log lines.
  */
-#define NOTIFY_FAILED "failed: " /* what its STATUS= begins with */
+#define NOTIFY_FAILED "failed: " /* the beginning of its STATUS= */
 void notify_failed(const char *why);
 
 /*
- * That work comes on. Said from the loop that does the work and from nowhere else: a loop that hangs beside a thread that lives
- * must be noticed. WATCHDOG_USEC says how long the supervisor waits (sd_watchdog_enabled(3)); a third of it is our rhythm.
+ * Reports that the process makes progress (WATCHDOG=1). It must be called only from the loop that does the
+ * work, because a hanging loop beside a living thread must be noticed. WATCHDOG_USEC tells how long the
+ * supervisor waits (sd_watchdog_enabled(3)); the process reports after each third of it.
  */
 struct notify_alive {
-	int64_t every_us, next_us; /* 0: nobody asks */
+	int64_t every_us, next_us; /* 0: the supervisor does not ask */
 };
 
 struct notify_alive notify_alive_asked(void);
-/* Says WATCHDOG=1 if it is time. `now_us` is boot time. How long until the next time, in microseconds; -1: never. */
+/*
+ * Sends WATCHDOG=1 if it is time. `now_us` is boot time. Returns the microseconds until the next time; -1:
+ * never.
+ */
 int64_t notify_alive(struct notify_alive *alive, int64_t now_us);
 
 #endif

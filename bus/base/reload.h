@@ -1,9 +1,10 @@
 /*
- * reload.h: a configuration that changed while the process runs
+ * reload.h: takes over a configuration that changed while the process runs
  *
- * Whether it may be used is found out by a second process of the same program (--check), which dies of what this one would die of at
- * its start: each thing is judged in one place. What changed of what a service ever asked for it takes by beginning anew in its place:
- * same process id, same sockets of the supervisor, everything else as at a start.
+ * A second process of the same program (--check) finds out whether the new configuration may be used: it dies
+ * of every error that this process would die of at its start. So each error is checked in one place. If a key
+ * changed that the service ever asked for, the process starts anew in its place: with the same process id and
+ * the same sockets of the supervisor, and otherwise like a new start.
  */
 #ifndef BASE_RELOAD_H
 #define BASE_RELOAD_H
@@ -15,20 +16,32 @@
 enum { RELOAD_WHY = 512 };
 
 struct reload {
-	pid_t child;      /* 0: nothing is judged */
-	int output;       /* what it says */
-	int64_t until_us; /* boot time: then it is ended */
+	pid_t child;      /* 0: no check runs */
+	int output;       /* the output of the check */
+	int64_t until_us; /* boot time at which the check is killed */
 };
 
-/* Names the process as it was called: the kernel calls one that began anew "exe", and so would ps, pgrep and `cartbus config check`. */
+/*
+ * Names the process as it was called. The kernel calls a process that started anew "exe", and ps, pgrep and
+ * `cartbus config check` would show that.
+ */
 void reload_keep_name(void);
-/* Keeps the sockets that the supervisor handed over open, also when other code closes them. To be called first. */
+/*
+ * Keeps the sockets that the supervisor passed on open, even if other code closes them. It must be called
+ * first.
+ */
 void reload_keep_sockets(void);
-/* argv: as this program takes it, with --check. -errno: it cannot be judged. */
+/*
+ * Starts the check. `argv` has this program's arguments with --check, and ends with NULL. A negative errno:
+ * the check cannot be started.
+ */
 int reload_begin(struct reload *reload, char *const argv[] /* ends with NULL */, int64_t now_us);
-/* After SIGCHLD, or when until_us is over. false: it is at work yet. ret_why: "" when the configuration may be used. */
+/*
+ * To be called after SIGCHLD, or when until_us is over. false: the check still runs. ret_why is "" if the
+ * configuration may be used.
+ */
 bool reload_judged(struct reload *reload, int64_t now_us, char ret_why[RELOAD_WHY]);
-/* The same program in this process' place. Returns only when that failed: -errno. */
+/* Starts the same program anew in this process's place. Returns only on failure, with a negative errno. */
 int reload_again(char *const argv[]);
 
 #endif

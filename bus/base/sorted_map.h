@@ -1,7 +1,8 @@
 /*
  * sorted_map.h: a sorted map from bytes to bytes
  *
- * Both are copied. Serves the in-memory store and the runtime's overlay of unconfirmed facts. A skip list: log n, and simple.
+ * Keys and values are copied. The in-memory store and the runtime's overlay of unconfirmed facts use it. It
+ * is a skip list: simple, and O(log n).
  */
 #ifndef BASE_SORTED_MAP_H
 #define BASE_SORTED_MAP_H
@@ -13,8 +14,8 @@ struct sorted_map_entry;
 
 struct sorted_map *sorted_map_new(void);
 void sorted_map_free(struct sorted_map *map);
-void sorted_map_put(
-	struct sorted_map *map, struct bytes key, struct bytes value, uint64_t tag); /* tag: the caller's, see below */
+/* `tag` is any number of the caller's */
+void sorted_map_put(struct sorted_map *map, struct bytes key, struct bytes value, uint64_t tag);
 bool sorted_map_remove(struct sorted_map *map, struct bytes key);
 void sorted_map_clear(struct sorted_map *map);
 size_t sorted_map_count(const struct sorted_map *map);

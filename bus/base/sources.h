@@ -1,23 +1,28 @@
 /*
- * sources.h: what costs before it is proven is bounded, per network and in all
+ * sources.h: limits the cost of clients that have not proven themselves, per source and for all sources
+ * together
  *
- * A process that listens to strangers pays before it knows them: a descriptor, the bytes they have sent, the CPU to find out that they
- * are nobody. Each of these has a budget per source and one for all sources together. A source is an IPv4 address, an IPv6 /64
- * (what one customer is given), or a user of this machine (`source_key_of_user`). Three kinds of cost:
+ * A process that listens to strangers has costs before it knows them: a descriptor, the bytes they have sent,
+ * the CPU time to find out that they are nobody. Each cost has a budget per source and one for all sources
+ * together. A source is an IPv4 address, an IPv6 /64 (the network of one customer), or a user of this machine
+ * (`source_key_of_user`). There are three kinds of cost:
  *
  * - connections, which are entered and left;
  * - bytes held, which are taken and given back;
  * - work, in microseconds, which is spent and paid back by time: a bucket that refills at so many percent of one CPU. A penalty
  *   is work that was never done: it keeps its source out for a while.
  *
- * What turns out to be proven gives its work back (`source_prove`), and the source is remembered as one that has proven itself.
- * A source of NULL is one of which nothing is known (a proxy that does not name its clients): only the budgets of all apply to it.
+ * When a request turns out to be proven, its work is given back (`source_prove`), and the source is
+ * remembered as proven. A source of NULL is unknown (a client of a proxy that does not name its clients):
+ * only the budgets of all sources apply to it.
  *
- * Pure: no clock, no sockets. `now_us` is boot time and never goes back. Memory is bounded by `sources_most` sources; of those that
- * hold nothing those whose proof is too old are forgotten first, then the ones that never proved themselves, the longest unseen before
- * others. Not for two threads at a time: the broker's sockets have a lock around it (bus/broker/accept.c).
+ * It uses no clock and no sockets. `now_us` is boot time and never goes back. Memory is bounded by
+ * `sources_most` sources. Sources that hold nothing are forgotten first: those whose proof is too old, then
+ * those that never proved themselves, and of these the longest unseen. It is not for two threads at a time:
+ * the broker's sockets have a lock around it (bus/broker/accept.c).
  *
- * It bounds the gateway and the metrics page (services/kit/web/web.c), LMTP (services/platform/mailin/lmtp_server.c) and the broker.
+ * The gateway and the metrics page (services/kit/web/web.c), LMTP (services/platform/mailin/lmtp_server.c)
+ * and the broker use it.
  */
 #ifndef BASE_SOURCES_H
 #define BASE_SOURCES_H
@@ -34,27 +39,29 @@ struct source_limits {
 	unsigned connections_each, connections_all;
 	size_t bytes_each, bytes_all;
 	int work_percent_each, work_percent_all; /* of one CPU; 1 or more */
-	int64_t work_burst_us;                   /* so much at once, before a source has to rest */
-	unsigned sources_most;                   /* remembered; more than connections_all */
+	/* how much work a source may cause at once before it has to rest */
+	int64_t work_burst_us;
+	unsigned sources_most; /* the most remembered sources; more than connections_all */
 };
 
 struct source_key {
-	uint8_t bytes[17]; /* a kind, and 16 bytes, zeros behind what is shorter */
+	uint8_t bytes[17]; /* a kind and 16 bytes; a shorter address is filled with zeros */
 };
 
 enum source_verdict {
 	SOURCE_WELCOME,
-	SOURCE_CROWDED, /* this source holds as much as one may */
-	SOURCE_FULL,    /* all of them together do */
-	SOURCE_RESTING, /* it, or all together, has spent its work and pays it back now: for its owner to say, see source_rest_us */
-	SOURCE_WITHOUT_DESCRIPTOR /* the process has none left: for its owner to say */
+	SOURCE_CROWDED, /* this source has used up its own budget */
+	SOURCE_FULL,    /* all sources together have used up their budget */
+	/* it, or all sources together, must rest; only the owner gives this verdict, by source_rest_us */
+	SOURCE_RESTING,
+	SOURCE_WITHOUT_DESCRIPTOR /* the process has no descriptor left; only the owner gives this verdict */
 };
 
 /* A source that was refused, for a line in the log. */
 struct source_turned_away {
-	char who[64];            /* source_key_text; "" when nothing is known of it */
-	enum source_verdict why; /* the last time */
-	uint64_t count;          /* since it was taken before */
+	char who[64];            /* source_key_text; "" for an unknown source */
+	enum source_verdict why; /* of the last refusal */
+	uint64_t count;          /* refusals since it was last taken */
 };
 
 /* Refusals since the start, by verdict, and what the sources hold now. */

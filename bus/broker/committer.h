@@ -9,13 +9,16 @@
 struct committer;
 
 struct committer *committer_new(struct broker *broker); /* borrowed */
-void committer_free(struct committer *committer);       /* takes NULL; not while it is at work */
+void committer_free(struct committer *committer);       /* takes NULL; must not be called while it works */
 
 int committer_fd(const struct committer *committer); /* readable when a commit has been written */
-void committer_start(struct committer *committer);   /* broker_write, of what was sealed */
+void committer_start(struct committer *committer);   /* starts broker_write for the sealed batch */
 bool committer_is_at_work(const struct committer *committer);
-/* Has what was started been written? Then its thread is free again, and ret_written is what broker_write answered. */
+/*
+ * Is the started commit written? Then the thread is free again, and ret_written is the result of
+ * broker_write.
+ */
 bool committer_is_done(struct committer *committer, int *ret_written);
-void committer_wait(struct committer *committer); /* until that */
+void committer_wait(struct committer *committer); /* waits until it is done */
 
 #endif

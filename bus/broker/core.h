@@ -1,9 +1,10 @@
 /*
- * core.h: what the files of the broker share
+ * core.h: declarations that the files of the broker share
  *
- * One thread, one struct; another thread may write a sealed batch meanwhile, and touches nothing else. A frame
- * that is heard changes memory at once (a settled lease is settled) and is staged for the store; nothing leaves before it is synced.
- * So memory never has to be rolled back: a failed sync ends the process.
+ * The broker is one thread and one struct. Another thread may write a sealed batch meanwhile, and touches
+ * nothing else. A received frame changes memory at once (a settled lease is settled) and is staged for the
+ * store. Nothing is sent before it is synced. So memory never has to be rolled back: a failed sync ends the
+ * process.
  *
  * Read next: broker.c (the conductor), commit.c, ingress.c (what sessions say), queue.h, session.h
  */
@@ -37,28 +38,30 @@ struct broker {
 	struct broker_settings settings;
 	const struct clock *clock;
 	struct monotonic_wall monotonic_wall; /* wall time */
-	bool was_behind;                      /* the wall, behind the log at the start */
-	int64_t trusted_from_us;              /* log time: until then nothing is forgotten by its age */
+	bool was_behind;                      /* wall time was behind the log at the start */
+	int64_t trusted_from_us;              /* log time before which nothing is forgotten by its age */
 	struct broker_out out;
-	const struct registry *registry; /* NULL: everybody may be everything */
+	const struct registry *registry; /* NULL: every peer is admitted */
 	reload_fn *reload;
 	void *reload_context;
 	struct log *log;
-	struct store_batch *batch;        /* what the next commit writes beside the log's frames */
-	struct store_batch *sealed_batch; /* what this one writes */
-	int broken;                       /* the log cannot be trusted: the next commit says so ... */
-	char why[512];                    /* ... in these words */
+	struct store_batch *batch;        /* rows that the next commit writes beside the log's frames */
+	struct store_batch *sealed_batch; /* rows that the current commit writes */
+	/* a negative errno: the log cannot be trusted, and the next commit fails ... */
+	int broken;
+	char why[512]; /* ... with this reason */
 	int64_t opened_boot_us;
-	uint64_t opened_head; /* what was there before this start: leases of it may still be held */
+	uint64_t opened_head; /* the head at the start; leases on earlier messages may still be held */
 
-	bool needs_dispatch;    /* something outside a commit happened that may let mailboxes take more frames */
+	bool needs_dispatch;    /* something outside a commit may have let mailboxes take more frames */
 	bool grace_over;        /* the grace period is over */
-	int64_t leases_look_us; /* when leases are looked at again */
+	int64_t leases_look_us; /* when expired leases are looked for again */
 
-	struct queue **queues;     /* by the peer's index; NULL: it hears nothing */
-	struct topic_set heard;    /* topics that somebody hears or remembers */
-	struct topic_set every;    /* all declared topics */
-	uint64_t *remembered_last; /* by the peer's index: last committed message of a topic that it remembers */
+	struct queue **queues;  /* by the peer's index; NULL: the peer hears nothing */
+	struct topic_set heard; /* topics that any peer hears or remembers */
+	struct topic_set every; /* all declared topics */
+	/* by the peer's index: the last committed message that the peer remembers */
+	uint64_t *remembered_last;
 
 	/* Each of these parts has an owner: its file or its header holds the struct. */
 	struct claims *claims;       /* queue/claim.h */
@@ -70,7 +73,7 @@ struct broker {
 	struct commit *commit;       /* commit.h */
 	struct sessions *sessions;   /* session/session.h */
 	struct disk_space disk_space;
-	struct rate_limit of_dead_letters; /* lines about them */
+	struct rate_limit of_dead_letters; /* limits the log lines about dead letters */
 	struct sidelog *sidelog;           /* sidelog.h; NULL: none */
 };
 
@@ -88,11 +91,11 @@ static inline int64_t broker_boot_us(const struct broker *broker)
 uint64_t stage_message(
 	struct broker *broker, int topic, const Envelope *envelope, const char *said_by, struct bytes message);
 uint64_t key_hash(const Envelope *envelope);
-/* Reads and judges one message of a peer. 0; -EINVAL: refused for good, ret_reason says why. */
+/* Reads and checks one message of a peer. 0, or -EINVAL: it is refused for good; ret_reason tells why. */
 int judge_message(struct broker *broker, const struct session *session, struct bytes message, Envelope *ret_envelope,
 	int *ret_topic, char ret_reason[256]);
 
-/* ingress.c: frames that had to wait for a commit to be over; they are heard before all frames that come after it. */
+/* ingress.c: handles the frames that had to wait for the end of a commit, before all later frames. */
 void hear_put_off(struct broker *broker);
 void put_off_drop(struct broker *broker);
 
@@ -102,7 +105,7 @@ void hear_publish(struct broker *broker, struct session *session, uint64_t reque
 void hear_turn(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts);
 
 /* disk_space.c */
-void disk_space_look(struct broker *broker); /* now and then */
+void disk_space_look(struct broker *broker); /* checks the free space from time to time */
 bool disk_space_refuses(struct broker *broker, const struct session *session, char ret_reason[256]);
 
 /* clocks.c */
@@ -124,7 +127,7 @@ bool rebuild_is_due(struct broker *broker, int peer, const char *instance);
 void hear_question(struct broker *broker, struct bytes peer, const char *who, const Question *question);
 void control_later(struct broker *broker, struct bytes peer, const Control *control);
 
-/* session.c: what goes out on the control socket */
+/* session.c: sends on the control socket */
 void control_now(struct broker *broker, struct bytes peer, const Control *control);
 void control_flush(struct broker *broker);
 void control_free(struct broker *broker);

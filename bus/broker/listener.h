@@ -1,4 +1,4 @@
-/* listener.h: the broker's sockets and who may come, from its configuration */
+/* listener.h: the broker's sockets and its registry of peers, from its configuration */
 #ifndef BROKER_LISTENER_H
 #define BROKER_LISTENER_H
 
@@ -8,20 +8,20 @@
 
 struct listener {
 	const struct config *config;
-	struct curve_pair key; /* the broker's, when it listens over TCP */
+	struct curve_pair key; /* the broker's key pair, if it listens over TCP */
 	struct registry *registry;
 	struct hub *hub;
-	struct broker *broker; /* who counts the refused; NULL: it is not open yet */
-	bool proving;          /* who knocks is our own stranger: not worth a line */
+	struct broker *broker; /* counts the refused peers; NULL: it is not open yet */
+	bool proving;          /* our own probe connects now, which is not logged */
 };
 
-/* All of these die() when they cannot; what was wrong is in cartbus.conf or <keys>. */
+/* These functions die() on failure; the fault is then in cartbus.conf or <keys>. */
 void listener_open(struct listener *listener, const struct config *config);
-/* Of --check, which opens nothing: has this machine the address of [broker] listen? */
+/* For --check, which opens nothing: die()s if this machine does not have the address of [broker] listen. */
 void listener_check(const struct config *config);
-/* Who may come is read anew. A list that does not add up is refused, said, and the one before stays. */
+/* Reads the registry anew. A malformed list is refused and logged, and the previous one stays. */
 int listener_reload(struct listener *listener, struct broker *broker, char ret_why[256]);
-/* Counts and tells of connections that were turned away before anybody could be asked about them. */
+/* Counts and logs connections that were turned away before the gate could be asked about them. */
 void listener_tell_turned_away(struct listener *listener);
 void listener_close(struct listener *listener);
 

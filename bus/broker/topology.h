@@ -1,8 +1,8 @@
 /*
- * topology.h: which topics and queues there are, who may do what with them, and sets of topics
+ * topology.h: the topics, the queues and the rights of peers; and sets of topics
  *
- * Derived from the services' tables: each service prints its part (`<service> --manifest`), the build puts them together as
- * topology.conf, and the broker reads that. Nothing is declared twice.
+ * It is derived from the services' tables, so that nothing is declared twice: each service prints its part
+ * (`<service> --manifest`), the build joins the parts to topology.conf, and the broker reads that.
  *
  *     [topic order.state]
  *     retention = fact
@@ -27,8 +27,9 @@
 /*
  * A set of topics, by their index in the topology
  *
- * Sets of the first 128 topics lie in the struct itself and need no memory of their own; a set grows as soon as a higher topic is added.
- * A struct of zeros is the empty set. Who fills a set frees it; a copy of the struct borrows from the original.
+ * A set of the first 128 topics is inside the struct and needs no memory of its own; the set grows when a
+ * higher topic is added. A zeroed struct is the empty set. The code that fills a set must clear it; a copy of
+ * the struct borrows from the original.
  */
 
 enum { TOPIC_SET_WORD = 64, TOPIC_SET_FEW = 2 * TOPIC_SET_WORD };
@@ -41,8 +42,9 @@ struct topic_set {
 
 void topic_set_add(struct topic_set *set, int topic);
 void topic_set_add_all(struct topic_set *set, const struct topic_set *other); /* the union, into `set` */
-void topic_set_clear(struct topic_set *set);                                  /* empty; frees what it had grown to */
-/* Has a topic from 128 on / the two have one in common: what topic_set_any and topic_set_meet ask for beyond the first two words. */
+/* empties the set and frees its memory */
+void topic_set_clear(struct topic_set *set);
+/* The part of topic_set_any and topic_set_meet for topics from 128 on. */
 bool topic_set_any_more(const struct topic_set *set);
 bool topic_set_meet_more(const struct topic_set *one, const struct topic_set *other);
 /* The first topic of the set that is `from` or higher; -1: there is none. */
@@ -77,7 +79,7 @@ static inline bool topic_set_meet(const struct topic_set *one, const struct topi
 	topic = topic_set_next((set), topic + 1)
 
 /*
- * There may be as many peers as the file names. Topics have numbers of 16 bits in the log: TOPICS_MOST is what those can tell apart
+ * The number of peers has no limit. Topics have numbers of 16 bits in the log, so TOPICS_MOST is their limit
  * (the highest number stands for "none").
  */
 enum { TOPICS_MOST = UINT16_MAX };
@@ -85,11 +87,12 @@ enum { TOPICS_MOST = UINT16_MAX };
 struct topology_topic {
 	char name[32];
 	uint8_t retention; /* enum retention of bus/actor/topic.h: 0 raw, 1 fact, 2 keep (and claim) */
-	bool claim;        /* said as claims only, and nothing else is */
+	bool claim;        /* it carries claims only */
 	char group[32];    /* empty: not compacted */
-	struct mask mask;  /* of taps without the right to see payloads */
-	bool sidelog;      /* outlives the log: written to the side log as well */
-	uint32_t subject;  /* where its messages hold the subject's id, for the journal (mask_find); 0: nowhere */
+	struct mask mask;  /* for taps without the right to see payloads */
+	bool sidelog;      /* its messages are also written to the side log */
+	/* path of the subject's id in its messages, for the journal (mask_find); 0: none */
+	uint32_t subject;
 };
 
 struct topology_peer {
@@ -112,7 +115,7 @@ struct topology {
 	struct map *by_name; /* of topics; NULL: there are none */
 };
 
-/* 0: topology_free gives it back. -EINVAL: ret_error says what is wrong, and *ret is empty. */
+/* 0: free it with topology_free. -EINVAL: ret_error tells what is wrong, and *ret is empty. */
 int topology_parse(const char *text, const char *name, struct topology *ret, struct config_error *ret_error);
 void topology_free(struct topology *topology);                         /* leaves it empty */
 int topology_topic(const struct topology *topology, const char *name); /* index, or -ENOENT */

@@ -1,8 +1,9 @@
 /*
- * engine.h: what a store's engine provides; only store.c, rocks.c and memory.c include it, and the test that makes one of its own
+ * engine.h: the functions of a store's engine; only store.c, rocks.c, memory.c and a test with its own engine
+ * include it
  *
- * Each engine puts these structs first in its own. store.c holds the rules that both share, above all that nothing works
- * after a failed commit.
+ * Each engine puts these structs first in its own structs. store.c has the rules that all engines share,
+ * above all that nothing works after a failed commit.
  */
 #ifndef STORE_ENGINE_H
 #define STORE_ENGINE_H
@@ -45,7 +46,7 @@ struct store_engine {
 struct store {
 	const struct store_engine *engine;
 	int family_count;
-	atomic_bool refuses; /* for ever: a commit failed */
+	atomic_bool refuses; /* a commit failed: the store refuses everything from now on */
 	char why[STORE_WHY_BYTES];
 };
 

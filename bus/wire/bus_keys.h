@@ -1,7 +1,7 @@
 /*
  * bus_keys.h: the keys of cartbus.conf that the bus reads: the broker, and every process as an actor on it
  *
- * What services read beside them is in services/kit/settings/settings.c, which has this table within its own.
+ * services/kit/settings/settings.c has the keys that services read, and includes this table.
  */
 #ifndef WIRE_BUS_KEYS_H
 #define WIRE_BUS_KEYS_H

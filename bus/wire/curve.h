@@ -1,8 +1,9 @@
 /*
  * curve.h: CURVE keys, in memory and in files
  *
- * A secret key is a file of mode 0600 with 64 hex digits, <keys>/<name>.key, or the copy of it that systemd handed over; the broker's public key, which its peers need, lies
- * beside it as broker.pub. A public key is always shown as 64 hex digits.
+ * A secret key is a file <keys>/<name>.key of mode 0600 with 64 hex digits, or the copy of it that systemd
+ * passed on. The broker's public key, which its peers need, is beside it in broker.pub. A public key is
+ * always shown as 64 hex digits.
  */
 #ifndef WIRE_CURVE_H
 #define WIRE_CURVE_H
@@ -19,11 +20,17 @@ extern const char curve_broker_name[]; /* "broker" */
 
 void curve_make(struct curve_pair *ret); /* a fresh pair */
 void curve_wipe(struct curve_pair *pair);
-/* <folder>/<name>.key. -ENOENT; -EPERM: others may read it; -EBADMSG: it holds no key. ret_why names the file and the remedy. */
+/*
+ * <folder>/<name>.key. -ENOENT: there is none. -EPERM: others may read the file. -EBADMSG: it has no key.
+ * ret_why names the file and the remedy.
+ */
 int curve_read_pair(const char *folder, const char *name, struct curve_pair *ret, char ret_why[256]);
 int curve_read_public(const char *folder, const char *name, uint8_t ret[CURVE_KEY], char ret_why[256]);
 
-/* "10.0.0.7:7400" as [broker] listen and [connect] broker say it. false: not host:port with a port from 1024 to 65000. */
+/*
+ * Reads an address such as "10.0.0.7:7400" ([broker] listen, [connect] broker). false: it is not host:port
+ * with a port from 1024 to 65000.
+ */
 bool curve_address(const char *text, char ret_host[128], int *ret_port);
 
 #endif

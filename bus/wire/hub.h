@@ -42,8 +42,8 @@ int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret);
 int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_who, struct bytes *ret_message);
 
 /*
- * Cuts the TCP connections that `who` may have to the sockets that all peers share: every connection from the addresses that `who` came
- * from. Lanes end with their sessions. Returns the number of connections.
+ * Cuts the TCP connections that `who` may have to the sockets that all peers share: every connection from the
+ * addresses that `who` came from. Mailboxes end with their sessions. Returns the number of connections.
  */
 size_t hub_cut(struct hub *hub, const char *who);
 
@@ -52,7 +52,7 @@ int hub_open_mailbox(void *hub, uint64_t epoch, const char *who, char ret_endpoi
 void hub_close_mailbox(void *hub, uint64_t epoch);
 int hub_push(void *hub, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
 void hub_control(void *hub, struct bytes peer, struct bytes message);
-bool hub_is_tapped(void *hub); /* as of the last hub_wait; false: nobody would hear it */
+bool hub_is_tapped(void *hub); /* as of the last hub_wait; false: no tap is connected */
 void hub_tap(
 	void *hub, const char *topic, const char *shop, struct bytes tapped, struct bytes message, struct bytes masked);
 

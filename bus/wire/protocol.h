@@ -1,8 +1,9 @@
 /*
- * protocol.h: which versions of what is said on the sockets a program speaks, and the limits of a queue
+ * protocol.h: the protocol versions that a program speaks on the sockets, and the limits of a queue
  *
- * The hello names a range, the welcome the version that the session speaks: the newest of both. Fields that may be left out need no new
- * version; what an older program would take for something else, or must not ignore, does.
+ * The hello names a range of versions; the welcome names the version of the session, the newest that both
+ * speak. Optional fields need no new version. A change that an older program would misread, or must not
+ * ignore, needs one.
  */
 #ifndef WIRE_PROTOCOL_H
 #define WIRE_PROTOCOL_H
@@ -11,13 +12,13 @@
 
 enum { PROTOCOL_LEAST = 1, PROTOCOL_MOST = 1 };
 
-/* Programs that name no version speak the first. */
+/* A program that names no version speaks version 1. */
 static inline uint32_t protocol_named(uint32_t version)
 {
 	return version > 0 ? version : 1;
 }
 
-/* The newest version that we and a peer speak who speaks from `least` to `most`; 0: there is none. */
+/* The newest version that we have in common with a peer that speaks `least` to `most`; 0: none. */
 static inline uint32_t protocol_common(uint32_t least, uint32_t most)
 {
 	uint32_t newest = most < PROTOCOL_MOST ? most : PROTOCOL_MOST;
@@ -26,17 +27,20 @@ static inline uint32_t protocol_common(uint32_t least, uint32_t most)
 }
 
 /*
- * What a service may declare of its queue, and what holds where it declares nothing
+ * The ranges and defaults of what a service declares about its queue
  *
- * The service judges its own table by these ranges when it starts, the broker judges topology.conf by them.
+ * A service checks its own table against these ranges when it starts; the broker checks topology.conf.
  */
 
 enum {
-	/* So many failures make a message a dead letter. */
+	/* The number of failures that make a message a dead letter. */
 	QUEUE_FAILURES_LEAST = 1,
 	QUEUE_FAILURES_MOST = 1000,
 	QUEUE_FAILURES_USUAL = 5,
-	/* For so long a message is handed to one session alone. A service renews after a quarter, so a shorter lease would be lost to any pause. */
+	/*
+	 * How long a message is leased to one session, in milliseconds. A service renews after a quarter of
+	 * it, so any pause would lose a shorter lease.
+	 */
 	QUEUE_LEASE_MS_LEAST = 100,
 	QUEUE_LEASE_MS_MOST = 24 * 60 * 60 * 1000,
 	QUEUE_LEASE_MS_USUAL = 30 * 1000,

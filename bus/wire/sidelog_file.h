@@ -3,9 +3,10 @@
  *
  *   { u32 magic | u32 length of what follows the CRC | u32 CRC of it | u8 kind | ... } ...
  *
- * The first record is the head: which log it is of, and the first log that it was restored from. All others are messages: be64 number |
- * be64 log time | the message as on the wire. Records are appended and synced, so only the last can be torn; each is checked by itself,
- * so damage costs no more than what it hit.
+ * The first record is the head: the name of its log, and of the first log that it was restored from. All
+ * other records are messages: be64 number | be64 log time | the message as on the wire. Records are appended
+ * and synced, so only the last record can be torn. Each record has its own checksum, so damage loses only the
+ * records that it hit.
  */
 #ifndef WIRE_SIDELOG_FILE_H
 #define WIRE_SIDELOG_FILE_H
@@ -32,9 +33,9 @@ struct sidelog_record {
 
 struct sidelog_read {
 	struct sidelog_head head;
-	size_t whole;    /* bytes up to which it is in order */
-	size_t damages;  /* places where something is missing before a record that is whole */
-	bool is_torn;    /* what lies at its end is no whole record */
+	size_t whole;    /* the length in bytes of the undamaged beginning */
+	size_t damages;  /* how many damaged places lie before a whole record */
+	bool is_torn;    /* the file ends with an incomplete record */
 	uint64_t last;   /* the highest number; 0: none */
 	int64_t last_us; /* its time */
 	size_t count;
@@ -42,7 +43,10 @@ struct sidelog_read {
 
 void sidelog_write_head(const struct sidelog_head *head, struct buffer *ret); /* appends */
 void sidelog_write(const struct sidelog_record *record, struct buffer *ret);  /* appends */
-/* Calls each() (may be NULL) for every message that is whole. 0; -EBADMSG: it has no head, and is none. */
+/*
+ * Calls each() (may be NULL) for every whole message. Returns 0, or -EBADMSG: the file has no head, so it is
+ * no side log.
+ */
 typedef void sidelog_fn(const struct sidelog_record *record, void *context);
 int sidelog_read(struct bytes file, sidelog_fn *each, void *context, struct sidelog_read *ret);
 

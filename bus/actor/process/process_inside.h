@@ -1,6 +1,6 @@
 /*
- * process_inside.h: a service's process, to its two halves: process.c, and process_config.c (its arguments, and its configuration at the
- * start and later)
+ * process_inside.h: the memory of a service's process, shared by process.c and process_config.c (arguments,
+ * and the configuration at the start and on a reload)
  */
 #ifndef ACTOR_PROCESS_PROCESS_INSIDE_H
 #define ACTOR_PROCESS_PROCESS_INSIDE_H
@@ -26,37 +26,40 @@ struct running {
 	bool ready_said;
 	int64_t ready_at_latest_us; /* boot time */
 	struct reload reload;
-	char kept_why[RELOAD_WHY]; /* the configuration on the disk is not what runs; "": it is */
-	bool again;                /* it stops to begin anew in its place */
-	enum runtime_phase phase;  /* as last told */
+	char kept_why[RELOAD_WHY]; /* why the configuration on disk is not the running one; "": it is */
+	bool again;                /* it stops so that a new run takes its place */
+	enum runtime_phase phase;  /* as last reported */
 	char why[256];
 	int64_t drain_until_us; /* boot time; 0: not stopping */
 };
 
 /* ---- process.c ---- */
 
-void process_begin_to_leave(
-	struct running *running); /* what went into the world comes to its end, then the loop does */
+/* running effects are finished first, then the loop stops */
+void process_begin_to_leave(struct running *running);
 void process_show_status(const struct running *running);
 
 /* ---- process_config.c ---- */
 
 void process_read_config(struct running *running); /* or die()s */
 int64_t process_turn_deadline_us(const struct running *running);
-/* All that a start would die of but for what is taken by who runs already: folders, sockets. Ends the process. */
+/*
+ * For --check: die()s of every error of a start, except that folders and sockets may be in use by the running
+ * process. Ends the process.
+ */
 void process_check_only(struct running *running);
-void process_tell_config(const struct running *running, bool is_read); /* to the broker */
+void process_tell_config(const struct running *running, bool is_read); /* tells the broker */
 void process_begin_to_reload(struct running *running);                 /* SIGHUP */
 void process_end_judging(struct running *running);                     /* SIGCHLD */
-int64_t process_judge_late(
-	struct running *running); /* in how many boot microseconds it wants to be called again, -1: not */
+/* returns after how many microseconds of boot time to call again; -1: never */
+int64_t process_judge_late(struct running *running);
 
-/* What a service was asked for on its command line. */
+/* The exit codes and the options of a service's command line. */
 enum { EXIT_ENVIRONMENT = 1, EXIT_USAGE = 2 };
 
 struct process_options {
 	const char *config_path, *instance;
-	bool only_checks; /* is the configuration one that it could start with? */
+	bool only_checks; /* --check: only check whether it could start with the configuration */
 };
 
 /* Exits when there is nothing to run. */

@@ -1,8 +1,9 @@
 /*
- * watchdog.h: what a process is at, and its end when it does not come back from that
+ * watchdog.h: notes the current task of a process and ends the process when a task takes too long
  *
- * A process has one thread, which notes what it begins. Another one looks, four times within a deadline, whether that is still the
- * same. It counts looks and not time: while the process is stopped or the machine sleeps, nobody looks.
+ * A process has one working thread, which notes each task that it begins. A second thread looks four times
+ * within a deadline whether the task is still the same. It counts looks and not time, so a stopped process or
+ * a sleeping machine is not ended.
  */
 #ifndef ACTOR_PROCESS_WATCHDOG_H
 #define ACTOR_PROCESS_WATCHDOG_H
@@ -11,17 +12,17 @@
 #include <stdint.h>
 
 enum task {
-	TASK_WAITING, /* for something to do: as long as that takes */
-	TASK_LOOP,    /* between turns: sockets, files, drivers */
-	TASK_DECIDE,  /* on a message */
-	TASK_RESULT,  /* on what came of a message's effect */
+	TASK_WAITING, /* waiting for work, without a limit */
+	TASK_LOOP,    /* working between turns: sockets, files, drivers */
+	TASK_DECIDE,  /* deciding on a message */
+	TASK_RESULT,  /* deciding on the result of a message's effect */
 	TASK_FOLD,    /* a message */
-	TASK_CLOCK,   /* a turn without a message */
+	TASK_CLOCK,   /* deciding on a turn of the clock, without a message */
 };
 
 struct activity {
-	atomic_uint_least64_t begun; /* counts what was begun */
-	atomic_uint_least64_t seq;   /* the message's */
+	atomic_uint_least64_t begun; /* the number of tasks begun */
+	atomic_uint_least64_t seq;   /* the message's sequence number */
 	atomic_int task;
 };
 
@@ -34,8 +35,9 @@ static inline void activity_begin(struct activity *activity, enum task task, uin
 }
 
 /*
- * Ends the process, with one line, when a turn takes longer than `turn_us`, or what is between turns six times as long. To the end of
- * the process: `activity` and `service` are never let go. A negative errno when there is no thread to be had.
+ * Ends the process, with one log line, when a turn takes longer than turn_us, or the work between turns takes
+ * six times as long. It runs until the process ends; `activity` and `service` must live as long. Returns a
+ * negative errno if no thread can be started.
  */
 int watchdog_start(const struct activity *activity, const char *service, int64_t turn_us);
 

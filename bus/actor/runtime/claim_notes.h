@@ -1,10 +1,11 @@
 /*
- * claim_notes.h: which claims of this instance have certainly not been used, in a small file beside its state
+ * claim_notes.h: a small file beside the state that tells which claims of this instance were certainly not
+ * used
  *
- * A note is made before a claim is said and crossed out, on the disk, before its driver is told to go. So a claim of a killed
- * run whose note still stands was not used, even if nothing else is known about that run: the next run says so (service.h,
- * `unused`). A missing note proves nothing. What names a claim is the run that said it, the message that it was said about, and its
- * version.
+ * The runtime writes a note before it says a claim, and crosses the note out on disk before it tells the
+ * driver to go. So if a note of a killed run still stands, its claim was not used, even if nothing else is
+ * known about that run. The next run says so (service.h, `unused`). A missing note proves nothing. A claim is
+ * identified by the run that said it, the message that it was said about, and its version.
  */
 #ifndef ACTOR_RUNTIME_CLAIM_NOTES_H
 #define ACTOR_RUNTIME_CLAIM_NOTES_H
@@ -18,22 +19,30 @@ struct claim_note {
 	uint64_t seq, version;
 };
 
-/* The caller holds the folder's lock. A file of another log, or a damaged one, is begun anew. Negative errno: none can be made. */
+/*
+ * The caller must hold the folder's lock. A damaged file, or a file of another log, is begun anew. A negative
+ * errno: no file can be made.
+ */
 int claim_notes_open(const char *path, struct claim_notes **ret);
-struct claim_notes *claim_notes_new_in_memory(void); /* the simulator's: on the disk at once */
-void claim_notes_free(struct claim_notes *notes);    /* takes NULL */
+/* for the simulator: its notes count as on disk at once */
+struct claim_notes *claim_notes_new_in_memory(void);
+void claim_notes_free(struct claim_notes *notes); /* takes NULL */
 
-/* A handle, or -1: there is no note of this claim, which then goes without one. */
+/* Returns a handle, or -1: no note could be made, and the claim is said without one. */
 int claim_notes_add(struct claim_notes *notes, const struct claim_note *note);
-/* 0: it is crossed out, on the disk; -EINPROGRESS: ask again after claim_notes_work; else it may stand: the claim must not be used. */
+/*
+ * 0: the note is crossed out on disk. -EINPROGRESS: ask again after claim_notes_work. Another errno: the note
+ * may still stand, and the claim must not be used.
+ */
 int claim_notes_cross_out(struct claim_notes *notes, int handle);
-void claim_notes_let_go(struct claim_notes *notes, int handle); /* nothing more will be asked; -1: nothing to do */
+void claim_notes_let_go(struct claim_notes *notes, int handle); /* forgets the handle; -1 is allowed */
 
-/* Those that stand, of this run and of earlier ones. */
+/* Calls each() for every standing note, of this run and of earlier runs. */
 typedef void claim_notes_each_fn(const struct claim_note *note, void *context);
 void claim_notes_each(const struct claim_notes *notes, claim_notes_each_fn *each, void *context);
 
-int claim_notes_fd(const struct claim_notes *notes); /* readable when there is work; -1: there never is */
+/* readable when claim_notes_work has work; -1: it never has */
+int claim_notes_fd(const struct claim_notes *notes);
 void claim_notes_work(struct claim_notes *notes);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * replay.h: a service's functions over a log that somebody else keeps
+ * replay.h: runs a service's functions over a log that the caller keeps
  *
- * No broker, no session: the caller says which message is folded, which is decided on, and what the clock shows. What a decision
- * says is handed out, encoded, with what it was heard as; it is folded when it comes back, as from a log. For trying what a service
- * would have done; a test of one decision has harness.h.
+ * There is no broker and no session. The caller says which message is folded, which message is decided on,
+ * and what the clock shows. The facts of a decision are handed out encoded, with their metadata; they are
+ * folded when the caller gives them back, as from a log. It is for trying out what a service would have done.
+ * For a test of one decision use harness.h.
  */
 #ifndef ACTOR_RUNTIME_REPLAY_H
 #define ACTOR_RUNTIME_REPLAY_H
@@ -12,7 +13,10 @@
 
 struct replay;
 
-/* `folder`: where its folded state lies meanwhile, made if it is not there; NULL: in memory. NULL: it cannot be; ret_why. */
+/*
+ * `folder` keeps the folded state and is made if it is missing; NULL: the state is kept in memory. Returns
+ * NULL on failure; ret_why gives the reason.
+ */
 struct replay *replay_new(const struct service *service, const char *folder, char ret_why[512]);
 /* The same for a service with a context (service.h), which is borrowed. */
 struct replay *replay_new_in(struct service_context context, const char *folder, char ret_why[512]);
@@ -24,30 +28,30 @@ void replay_fold(struct replay *replay, const struct message_meta *said, struct 
 bool replay_hears(const struct replay *replay, const char *topic);
 bool replay_says(const struct replay *replay, const char *topic);
 
-/* What a turn came to; borrowed until the next turn of the same service. */
+/* The result of a turn; borrowed until the next turn of the same service. */
 struct replay_turn {
 	enum verdict verdict;
 	int64_t delay_us;               /* of TURN_RETRY */
-	bool failed;                    /* of TURN_RETRY: it counts */
-	const struct effect_kind *kind; /* of TURN_PENDING: replay_result ends it */
-	void *request;                  /* the caller's until replay_result */
+	bool failed;                    /* of TURN_RETRY: it counts towards the limit of failures */
+	const struct effect_kind *kind; /* of TURN_PENDING: the effect, which replay_result ends */
+	void *request;                  /* owned by the caller until replay_result */
 	uint32_t facts;
 };
 
 /* Decides on this message. */
 struct replay_turn replay_decide(
 	struct replay *replay, const struct message_meta *message, struct bytes payload, int64_t now_us);
-/* The claim of a running effect. */
+/* Runs the claim of a running effect. */
 struct replay_turn replay_claim(struct replay *replay, const struct message_meta *message, struct bytes payload,
 	const struct replay_turn *working, int64_t now_us);
-/* The end of a running effect; frees its request. */
+/* Ends a running effect with its result and frees its request. */
 struct replay_turn replay_result(struct replay *replay, const struct message_meta *message, struct bytes payload,
 	struct replay_turn *working, const void *result, enum claim_answer claimed, int64_t now_us);
-/* A turn on the clock that does what `run` does. */
+/* Runs `run` as a turn on the clock. */
 struct replay_turn replay_run(struct replay *replay, int64_t now_us,
 	void (*run)(const struct state *state, struct turn *turn, void *context), void *context);
 
-/* The nth fact of the last turn. `ret_said` borrows from the service, until the next call. */
+/* The nth fact of the last turn, encoded. `ret_said` borrows from the service until the next call. */
 struct bytes replay_fact(struct replay *replay, uint32_t nth, struct message_meta *ret_said);
 
 #endif

@@ -15,35 +15,36 @@
 struct delivery {
 	struct list hook;
 	Delivery head;
-	struct bytes message; /* in `small`, or memory of its own */
+	struct bytes message; /* in `small`, or in memory of its own */
 	int64_t renewed_us;   /* boot time */
 	uint8_t small[];
 };
 enum { DELIVERY_SMALL = 1024 };
 
-/* What the broker will answer with a Confirm. */
+/* The kinds of requests that the broker answers with a Confirm. */
 enum request_kind { REQUEST_TURN, REQUEST_SAY, REQUEST_CLAIM, REQUEST_OUTCOME };
 
 struct publish_request {
 	struct list hook;
 	enum request_kind kind;
 	uint64_t number;
-	/* TURN, OUTCOME: what it wrote over the state */
+	/* TURN, OUTCOME: the turn whose rows are in the overlay */
 	uint64_t turn;
 	uint32_t facts;
 	uint32_t last_remembered; /* index of the last fact that comes back as a projection, from 1; 0: none does */
 	Receipt receipt;          /* TURN */
-	struct buffer message;    /* OUTCOME, CLAIM: to be said again; TURN: the facts of an outcome, else empty */
-	struct effect *effect;    /* CLAIM */
-	said_fn *answer;          /* SAY */
+	/* OUTCOME, CLAIM: the message, to be sent again; TURN: the facts of an outcome, else empty */
+	struct buffer message;
+	struct effect *effect; /* CLAIM */
+	said_fn *answer;       /* SAY */
 	void *context;
-	struct buffer trace_log; /* what is told when it is confirmed: struct told, ... */
+	struct buffer trace_log; /* what is logged when it is confirmed: struct told, ... */
 };
 
 struct question {
 	struct list hook;
 	uint64_t id;
-	struct buffer text; /* so far */
+	struct buffer text; /* the answer so far */
 	answer_fn *answer;
 	void *context;
 };
@@ -56,10 +57,10 @@ struct poisoned {
 	char reason[TURN_REASON_MAX];
 };
 
-/* delivery.c: those that wait for the projections, oldest first */
+/* delivery.c: deliveries that wait for the projections, oldest first */
 struct deliveries {
 	struct list waiting;
-	uint64_t count; /* of those that wait */
+	uint64_t count; /* how many wait */
 	struct pool pool;
 	struct poisoned poisoned[POISONED_REMEMBERED];
 	uint32_t poisoned_next;
@@ -67,22 +68,25 @@ struct deliveries {
 
 /* delivery.c: turns of a service that lives by the clock */
 struct clock_turn {
-	int64_t hold_us;       /* boot time before which none is tried */
-	int64_t due_us;        /* what the service said is due next ... */
-	uint64_t due_asked_at; /* ... after so many turns */
-	bool due_is_known;     /* in this round of work */
+	int64_t hold_us;       /* no clock turn is tried before this boot time */
+	int64_t due_us;        /* when the service's next turn is due, wall time ... */
+	uint64_t due_asked_at; /* ... asked after this many turns */
+	bool due_is_known;     /* due_us is known in this round of work */
 };
 
-/* requests.c: those without answer, in order of their numbers; confirmed ones whose facts have not come back */
+/*
+ * requests.c: requests without an answer, in order of their numbers; and confirmed requests whose facts have
+ * not come back
+ */
 struct requests {
 	struct list unconfirmed, returning;
 	uint64_t numbers;   /* given */
 	size_t turns;       /* unconfirmed ones */
-	size_t clock_turns; /* on the clock, whose rows are in the overlay: not confirmed, or not come back */
+	size_t clock_turns; /* clock turns whose rows are in the overlay: not confirmed, or not come back */
 	struct pool pool;
 };
 
-/* runtime.c: what a command has asked the broker */
+/* runtime.c: questions of a command to the broker */
 struct questions {
 	struct list open;
 	uint64_t numbers; /* given */
@@ -91,8 +95,8 @@ struct questions {
 /* runtime.c: how much the broker may send */
 struct credit {
 	UpCredit now;     /* granted now */
-	UpCredit granted; /* as last told */
-	UpCredit window;  /* how much is granted ahead of what is done with */
+	UpCredit granted; /* as last sent to the broker */
+	UpCredit window;  /* how much credit is granted beyond the work that is finished */
 };
 
 /* effects.c */
@@ -103,12 +107,12 @@ struct effects {
 	uint32_t running, most;
 };
 
-/* metrics.c: how the counts are told */
+/* metrics.c: how the counts are reported */
 struct counting {
-	int64_t at_us; /* boot time at which they are told again */
+	int64_t at_us; /* boot time of the next report */
 	metrics_fn *beside;
 	void *context;
-	uint64_t (*memory_bytes)(void); /* NULL: not told */
+	uint64_t (*memory_bytes)(void); /* NULL: not reported */
 };
 
 /* trace_log.c */
@@ -120,7 +124,7 @@ struct trace {
 struct runtime {
 	const struct service *service;
 	const struct clock *clock;
-	struct monotonic_wall monotonic_wall; /* what decisions take for the time */
+	struct monotonic_wall monotonic_wall; /* the time that decisions see */
 	struct service_session *session;
 	struct state *state;
 	struct table *table;
@@ -128,13 +132,14 @@ struct runtime {
 	int64_t began_us; /* wall time */
 	int64_t flush_every_us, gateway_promise_us;
 	int64_t flush_at_us; /* boot time; 0: nothing to flush */
-	int64_t heard_us; /* boot time when this round of work began: leases and deadlines of all that runs go by it */
+	/* boot time at which this round of work began; leases and deadlines are measured by it */
+	int64_t heard_us;
 	uint64_t must_pass; /* head when the session began: clock turns wait for it */
 	uint64_t turns;     /* numbers given */
 	uint64_t spooled;
 	bool draining;
 	struct runtime_metrics counts;
-	struct rate_limit of_large_rows; /* lines about them */
+	struct rate_limit of_large_rows; /* limits the log lines about too large rows */
 	struct activity *activity, unwatched;
 	/* Each of these parts belongs to the file that its struct names. */
 	struct credit credit;
@@ -177,20 +182,24 @@ void request_publish(struct runtime *runtime, struct publish_request *request, s
 void requests_confirm(struct runtime *runtime, const Confirm *confirm);
 void requests_passed(struct runtime *runtime); /* the projections have moved on */
 void requests_lost(struct runtime *runtime);   /* the session ended */
-void requests_again(struct runtime *runtime);  /* a new one began: what must be said still is */
+void requests_again(struct runtime *runtime);  /* a new one began: sends again what must still be sent */
 void requests_free(struct runtime *runtime);
-/* What an earlier run left: its facts are seen at once, and said until they are confirmed. Ends the turn. */
+/*
+ * Publishes the outcomes that an earlier run left. Their facts are visible at once, and are said until they
+ * are confirmed. Ends the turn.
+ */
 void turn_publish_outcomes(struct runtime *runtime, struct turn *turn);
 /* Counts and logs, not too often, that a row would have become too large. */
 void runtime_tell_large_row(struct runtime *runtime, const char *what, const char *why);
 /*
- * Is the turn larger than one can be, or would one of its facts fold to a row that is larger than one can be? Then it says nothing any
- * more, and ret_why tells which.
+ * Is the turn too large, or would one of its facts fold to a row that is too large? Then the turn's facts are
+ * cleared, and ret_why names the cause.
  */
 bool turn_clear_too_large(struct runtime *runtime, struct turn *turn, char ret_why[TURN_REASON_MAX]);
 /*
- * Commits the turn with its receipt, and ends it; delivery NULL: a turn on the clock. An outcome is a fact about the world: without
- * a live lease, or when nobody learns what became of the turn, its facts are said one by one until they are confirmed.
+ * Commits the turn with its receipt and ends it. `delivery` NULL: a turn on the clock. An outcome is a fact
+ * about the outside world. Without a live lease, or if nobody learns the fate of the turn, its facts are said
+ * one by one until they are confirmed.
  */
 void turn_commit(
 	struct runtime *runtime, struct turn *turn, enum verdict verdict, const Delivery *delivery, bool outcome);
@@ -202,14 +211,18 @@ void deliveries_decide(struct runtime *runtime);
 void deliveries_renew(struct runtime *runtime);
 void deliveries_drop(struct runtime *runtime);
 void delivery_poisoned(struct runtime *runtime, const Receipt *receipt, const char *reason);
-void delivery_credit(struct runtime *runtime, const struct delivery *delivery); /* done with: room for another */
+/* it is finished, so the broker may send another */
+void delivery_credit(struct runtime *runtime, const struct delivery *delivery);
 void delivery_renew(struct runtime *runtime, struct delivery *delivery);
 int64_t delivery_renew_due_us(const struct runtime *runtime, const struct delivery *delivery); /* boot time */
 int64_t deliveries_wait_us(const struct runtime *runtime);
 void clock_decide(struct runtime *runtime);
 int64_t clock_wait_us(const struct runtime *runtime);
 struct turn runtime_open_turn(struct runtime *runtime, const struct message_meta *message);
-/* The message of a delivery as a decision sees it; borrows from `ret_envelope`. false: it does not add up. */
+/*
+ * The message of a delivery as a decision sees it; borrows from `ret_envelope`. false: the delivery is
+ * malformed.
+ */
 bool delivery_read(const struct delivery *delivery, Envelope *ret_envelope, struct message_meta *ret_said,
 	struct bytes *ret_payload);
 

@@ -1,13 +1,14 @@
-/*
- * sidelog.h: the side log of a broker that does not run, or a copy of it, for the operator's command
- */
+/* sidelog.h: reads the side log of a stopped broker, or a copy of it, for the operator's command */
 #ifndef ACTOR_RUNTIME_SIDELOG_H
 #define ACTOR_RUNTIME_SIDELOG_H
 
 #include "bus/actor/turn.h"
 #include "bus/wire/sidelog_file.h"
 
-/* Calls each() (may be NULL) for every message that is whole, in the order of the file. 0; -EBADMSG: it is no side log; else why it cannot be read. */
+/*
+ * Calls each() (may be NULL) for every whole message, in the order of the file. Returns 0, or -EBADMSG: the
+ * file is no side log, or another negative errno: it cannot be read.
+ */
 typedef void sidelog_said_fn(const struct message_meta *said, struct bytes payload, void *context);
 int sidelog_each(const char *path, sidelog_said_fn *each, void *context, struct sidelog_read *ret);
 

@@ -1,6 +1,4 @@
-/*
- * turns.h: the runtime's side of turn.h: a service's table at work, and turns: opens one, decides in it, reads what came of it
- */
+/* turns.h: the runtime's side of turn.h: the dispatch table of a service, and the life of a turn */
 #ifndef ACTOR_RUNTIME_TURNS_H
 #define ACTOR_RUNTIME_TURNS_H
 
@@ -9,10 +7,10 @@
 #include "bus/base/bytes.h"
 
 /*
- * A service's table at work: which function a message goes to, decoded for it
+ * The dispatch table of a service: finds the function for a message and decodes the message for it
  *
- * One buffer for what is heard and one for what is remembered serve all topics: decoded messages are large (some take 50 KB)
- * and live only for the call.
+ * One buffer for heard messages and one for remembered messages serve all topics, because decoded messages
+ * are large (some take 50 KB) and live only for the call.
  */
 
 struct table;
@@ -25,11 +23,11 @@ const struct hears *table_hears(const struct table *table, const char *topic); /
 bool table_remembers(const struct table *table, const char *topic);
 bool table_says(const struct table *table, const struct topic *topic);
 
-/* NULL: the payload is not such a message. Borrowed until the next table_decode. */
+/* Returns NULL if the payload is not a message of this topic. Borrowed until the next table_decode. */
 const void *table_decode(struct table *table, const struct topic *topic, struct bytes payload);
-/* -ENOENT: not remembered; -EBADMSG: the payload is not such a message. */
+/* -ENOENT: the service does not remember the topic. -EBADMSG: the payload is not a message of this topic. */
 int table_fold(struct table *table, struct state *state, const struct message_meta *said, struct bytes payload);
-/* The same for a message that is decoded already; false: not remembered. */
+/* The same for a message that is decoded already. false: the service does not remember the topic. */
 bool table_fold_decoded(
 	const struct table *table, struct state *state, const struct message_meta *said, const void *message);
 
@@ -45,9 +43,9 @@ struct turn {
 	uint32_t failures;
 	const char *run;
 	int64_t began_us; /* wall time, of the run */
-	bool folds;       /* what is said is folded into the state at once */
-	bool is_claim;    /* what is said waits at the broker until the gateways have drained */
-	/* what came of it */
+	bool folds;       /* facts are folded into the state when they are said */
+	bool is_claim;    /* the message waits at the broker until the gateways have drained */
+	/* the result */
 	struct buffer facts; /* u32 length, message, ... */
 	uint32_t fact_count;
 	bool failed;
@@ -57,26 +55,26 @@ struct turn {
 	void *request;
 };
 
-void turn_end(struct turn *turn); /* frees what nobody took */
+void turn_end(struct turn *turn); /* frees the facts and the request if they were not taken */
 
 /* Runs the function of the table for this message; the verdict is TURN_DEAD_LETTER when nothing hears it or it does not decode. */
 enum verdict turn_decide(struct turn *turn, struct bytes payload);
-/* The turn of a service that lives by the clock. */
+/* Runs the turn of a service that acts by the clock. */
 void turn_tick(struct turn *turn);
-/* Exactly one message must be said. */
+/* Runs kind->claim, which must say exactly one message. */
 void turn_claim(struct turn *turn, const struct effect_kind *kind, struct bytes payload, const void *request);
 enum verdict turn_effect_result(struct turn *turn, const struct effect_kind *kind, struct bytes payload,
 	const void *request, const void *result, enum claim_answer claimed);
 bool turn_may_proceed(struct table *table, const struct state *state, const char *topic, const struct effect_kind *kind,
 	struct bytes payload, const void *request, int64_t now_us);
 
-/* The nth fact, or {NULL, 0}. */
+/* The nth fact of `facts`, or {NULL, 0} if there is none. */
 struct bytes turn_fact(const struct buffer *facts, uint32_t nth);
 
-/* `said` as a reader of this envelope sees it; borrows from it. */
+/* The metadata of an envelope as a reader sees it; borrows from the envelope. */
 struct message_meta said_from(const Envelope *envelope, uint64_t seq, int64_t time_us, const char *said_by);
 
-/* The caller sets cause, trace, claim and said_us of the envelope; -EMSGSIZE. */
+/* The caller sets cause, trace, claim and said_us of the envelope. -EMSGSIZE: the message is too large. */
 int message_encode_with(Envelope *envelope, const struct topic *topic, const struct publish_options *how,
 	const void *message, struct buffer *ret);
 

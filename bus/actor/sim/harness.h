@@ -1,7 +1,8 @@
 /*
- * harness.h: given these facts, when this message, then these facts
+ * harness.h: unit tests of decisions: given these facts, when this message, then these facts
  *
- * Runs a service's functions alone: no broker, no session. What a unit test of decisions needs, and nothing else.
+ * Runs a service's functions alone, without a broker or a session. It has what a unit test of decisions needs
+ * and nothing more.
  *
  *     struct harness *h = harness_new(&unsub, now_us);
  *     GIVEN(h, suppression, &already, .shop = "demo", .key = hash);
@@ -16,16 +17,25 @@
 struct harness;
 
 struct harness *harness_new(const struct service *service, int64_t now_us);
-/* Of a service that has a context: harness_new_in(exporter_in(&exporter), now_us). The context is borrowed, and may be changed between turns. */
+/*
+ * For a service with a context: harness_new_in(exporter_in(&exporter), now_us). The context is borrowed, and
+ * may be changed between turns.
+ */
 struct harness *harness_new_in(struct service_context context, int64_t now_us);
 void harness_free(struct harness *harness);
 void harness_now(struct harness *harness, int64_t now_us);
-void harness_began(
-	struct harness *harness, int64_t began_us); /* what the run takes for its beginning; else it does not know */
+/* sets the wall time at which the run began; without this call it is unknown */
+void harness_began(struct harness *harness, int64_t began_us);
 
-/* Which service the given facts and messages come from: this constant from now on, else "harness". */
+/*
+ * Names the service that the following facts and messages come from; without this call it is "harness".
+ * `service` must be a constant.
+ */
 void harness_said_by(struct harness *harness, const char *service);
-/* Folds a fact, as if the log had projected it; a topic that the service does not remember is a mistake of the test (assert). */
+/*
+ * Folds a fact, as if the log had projected it; if the service does not remember the topic, the test is wrong
+ * (assert).
+ */
 void harness_given(
 	struct harness *harness, const struct topic *topic, const struct publish_options *how, const void *fact);
 /* Decides on a message; afterwards harness_said tells what was said in this turn. */
@@ -33,9 +43,12 @@ enum verdict harness_when(
 	struct harness *harness, const struct topic *topic, const struct publish_options *how, const void *message);
 enum verdict harness_again(struct harness *harness);         /* the same message, delivered once more */
 uint64_t harness_message_seq(const struct harness *harness); /* its sequence number */
-/* What an earlier run noted of a claim of its own and left unused; afterwards harness_said tells what was said about it. */
+/*
+ * Tells the service that an earlier run noted a claim and left it unused. Afterwards harness_said gives the
+ * messages of this turn.
+ */
 void harness_unused(struct harness *harness, const struct claim_note *note);
-/* Runs the clock's turns up to `now_us`, one by one; what they said is appended. */
+/* Runs the clock's turns up to `now_us`, one by one; their messages are appended. */
 void harness_tick(struct harness *harness, int64_t now_us);
 
 #define GIVEN(h, topic, message, ...)                                                                                  \
@@ -45,8 +58,9 @@ void harness_tick(struct harness *harness, int64_t now_us);
 	harness_when((h), &topic_##topic, &(struct publish_options){ __VA_ARGS__ },                                    \
 		(const topic_message_##topic *)(message))
 
-/* What the last when (or tick) said. */
-size_t harness_count(const struct harness *harness, const struct topic *topic); /* topic NULL: all */
+/* How many messages of this topic the last harness_when or harness_tick said. */
+/* topic NULL: of all topics */
+size_t harness_count(const struct harness *harness, const struct topic *topic);
 /* Decodes the nth (from 0) of that topic; false: there is none. `ret_how` may be NULL. */
 bool harness_said(const struct harness *harness, const struct topic *topic, size_t nth, void *ret_message,
 	struct message_meta *ret_how);

@@ -8,7 +8,7 @@
 #include "bus/base/list.h"
 #include "bus/broker/broker.h"
 
-/* Frames on their way, first in first out. */
+/* Frames in transit, first in first out. */
 struct pipe {
 	struct list frames;
 	size_t count;
@@ -16,13 +16,14 @@ struct pipe {
 
 void pipe_init(struct pipe *pipe);
 bool pipe_take(struct pipe *pipe, struct buffer *ret); /* replaces the content of ret */
-void pipe_cut(struct pipe *pipe, size_t keep);         /* the newest are lost */
+/* keeps the oldest `keep` frames and drops the newer ones */
+void pipe_cut(struct pipe *pipe, size_t keep);
 
 /* A mailbox as the broker sees it. */
 struct mailbox {
 	struct list hook;
 	uint64_t epoch;
-	struct instance *instance; /* who opened it; NULL: nobody yet */
+	struct instance *instance; /* the instance that opened it; NULL: none yet */
 	bool dead;                 /* its reader is gone */
 	struct pipe frames;
 };
@@ -63,14 +64,15 @@ struct sim {
 };
 
 struct link *memory_link_new(struct instance *instance);
-bool instance_has_heard(const struct instance *instance); /* something lies there for it */
-void instance_cut_off(struct instance *instance);         /* it is gone: what it had said last may be lost */
+bool instance_has_heard(const struct instance *instance); /* frames wait for it */
+/* the instance was killed: frames that it sent last may be lost */
+void instance_cut_off(struct instance *instance);
 struct broker_out sim_broker_out(struct sim *sim);
 void mailboxes_free(struct sim *sim);
 
-bool sim_step(struct sim *sim); /* something that could be done now was done */
-bool sim_jump(
-	struct sim *sim, int64_t most_us); /* to the next deadline, not past most_us; false: there is none before */
+bool sim_step(struct sim *sim); /* does one piece of work; false: there is none now */
+/* jumps to the next deadline; false: none is due up to most_us */
+bool sim_jump(struct sim *sim, int64_t most_us);
 void sim_wake_all(struct sim *sim);
 
 #endif

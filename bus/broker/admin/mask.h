@@ -1,8 +1,9 @@
 /*
- * mask.h: what of a topic's messages may be seen without the right to see them in clear
+ * mask.h: the parts of a topic's messages that are shown without the right to see them in clear
  *
- * Of strings and bytes only what is listed is shown, all others are masked in their place; numbers are shown. A list comes from the
- * message's descriptor and the services' word for what is harmless (topic.h), by way of topology.conf:
+ * Only listed strings and bytes are shown; all others are masked in place. Numbers are shown. A list comes
+ * from the message's descriptor and the services' declaration of harmless fields (topic.h), by way of
+ * topology.conf:
  *
  *     [topic reminder.due]
  *     shown = 1/ 1/1/ 1/1/1 1/12       (messages to look into, and strings, by their field numbers)
@@ -20,12 +21,21 @@ struct mask {
 	int shown_count, inside_count;
 };
 
-/* Several paths with blanks between. -EINVAL: that is none; -ENOSPC: too many. One that is there already is no error. */
+/*
+ * Adds several paths with blanks between. -EINVAL: one is no path. -ENOSPC: too many. Adding a path twice is
+ * no error.
+ */
 int mask_add(struct mask *mask, const char *paths);
-/* In place, the length stays. -EBADMSG: it is no message; what is left then may be half masked, and must not be shown. */
+/*
+ * Masks the payload in place; its length stays. -EBADMSG: it is malformed and may be half masked, so it must
+ * not be shown.
+ */
 int mask_payload(const struct mask *mask, void *payload, size_t len);
 
-/* One path to a string ("1/1"), and that string in a message, borrowed from it; empty: it has none there. */
+/*
+ * mask_path reads one path to a string ("1/1"). mask_find gives that string of a message, borrowed from it;
+ * empty: the message does not have it.
+ */
 int mask_path(const char *word, uint32_t *ret);
 struct bytes mask_find(struct bytes payload, uint32_t path);
 

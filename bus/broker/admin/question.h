@@ -1,8 +1,8 @@
 /*
  * question.h: one function per question of the operator
  *
- * Each takes the argument (a JSON object, never NULL) and returns the answer, or NULL with ret_error filled: what was wrong with
- * the question, in words.
+ * Each takes the argument (a JSON object, never NULL) and returns the answer as a new reference. On failure
+ * it returns NULL, and ret_error tells what was wrong with the question.
  */
 #ifndef BROKER_ADMIN_QUESTION_H
 #define BROKER_ADMIN_QUESTION_H
@@ -21,16 +21,19 @@ answer_fn answer_snapshot, answer_rebuild, answer_release;  /* answer_admin.c */
 answer_fn answer_erase, answer_erasure, answer_erased;      /* answer_erase.c */
 answer_fn answer_keys_reload, answer_strike, answer_resume; /* answer_status.c */
 
-/* NULL or "": not given. A number that is not one is 0. */
+/*
+ * argument_text returns NULL or "" if the member is missing. argument_number returns `otherwise` then, and 0
+ * for a member that is no number.
+ */
 const char *argument_text(json_t *argument, const char *name);
 uint64_t argument_number(json_t *argument, const char *name, uint64_t otherwise);
 json_t *json_base64(struct bytes bytes);
 struct queue *queue_by_name(struct broker *broker, const char *name);
-/* The queue that the argument names; NULL: there is none, ret_error says so. */
+/* The queue that the argument names; NULL: there is none, and ret_error says so. */
 struct queue *argument_queue(struct broker *broker, json_t *argument, char ret_error[256]);
-/* Which dead letters: topic, shop, reason, died_after_us, died_before_us. */
+/* Reads which dead letters are meant: topic, shop, reason, died_after_us, died_before_us. */
 void argument_filter(json_t *argument, Feed *ret);
-/* Begins a feed; its state, or NULL when the queue has one already. */
+/* Begins a redrive. Returns its state, or NULL if the queue has a running one; ret_error says so. */
 json_t *begin_redrive(struct broker *broker, struct queue *queue, const Feed *what, char ret_error[256]);
 
 #endif

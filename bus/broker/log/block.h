@@ -1,8 +1,9 @@
 /*
  * block.h: the messages of one commit, in memory and as records
  *
- * On disk a commit is one column record (12 bytes per message: topic, flags, class, key hash) and one frame record per retention
- * class in it: the messages verbatim, each with its CRC. A block read back has its column; the frames come when asked for.
+ * On disk a commit is one column record (12 bytes per message: topic, flags, class, key hash) and one frame
+ * record per retention class in it: the unchanged messages, each with its CRC. A block that is read back has
+ * its column; block_load reads the frames.
  */
 #ifndef BROKER_LOG_BLOCK_H
 #define BROKER_LOG_BLOCK_H
@@ -11,7 +12,7 @@
 
 struct block_entry {
 	uint64_t key_hash;
-	uint32_t offset; /* of the message in the frame of its class; BLOCK_ABSENT: that was not read */
+	uint32_t offset; /* of the message in the frame of its class; BLOCK_ABSENT: the frame was not read */
 	uint32_t len;
 	uint16_t topic_id;
 	uint8_t retention;
@@ -27,22 +28,23 @@ struct block {
 	uint32_t count;
 	uint32_t room;
 	struct block_entry *entries;
-	struct buffer frames[RETENTION_CLASSES]; /* as they lie on the disk */
+	struct buffer frames[RETENTION_CLASSES]; /* as they are on disk */
 	bool has[RETENTION_CLASSES];
 };
 
 struct block *block_new(uint64_t first);
-void block_free(struct block *block);                               /* takes NULL */
-void block_expect(struct block *block, const struct block *before); /* as much as that one holds: it grows once */
+void block_free(struct block *block); /* takes NULL */
+/* reserves as much memory as `before` uses, so that the block grows only once */
+void block_expect(struct block *block, const struct block *before);
 void block_add(struct block *block, const struct block_entry *entry, struct bytes message);
-void block_add_absent(
-	struct block *block, const struct block_entry *entry); /* its message lies in a frame that was dropped */
-size_t block_bytes(const struct block *block);                 /* of memory */
+/* adds an entry whose message was in a dropped frame */
+void block_add_absent(struct block *block, const struct block_entry *entry);
+size_t block_bytes(const struct block *block); /* the memory that it uses */
 
 void block_write(const struct block *block, struct store_batch *batch);
-/* From a column record. -EUCLEAN. */
+/* Makes a block from a column record. -EUCLEAN: the record is damaged. */
 int block_parse(struct bytes key, struct bytes column, struct block **ret);
-/* Reads the frame of one class in. -ENOENT: it was dropped; -EUCLEAN. */
+/* Reads the frame of one class. -ENOENT: it was dropped. -EUCLEAN: it is damaged. */
 int block_load(struct block *block, struct store *store, uint8_t retention);
 
 static inline struct bytes block_message(const struct block *block, const struct block_entry *entry)

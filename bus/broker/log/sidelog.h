@@ -1,8 +1,9 @@
 /*
- * sidelog.h: the side log: what must outlive the log is written a second time, to a small file of its own
+ * sidelog.h: the side log: a small second file of the messages that must outlive the log
  *
- * Of the topics that topology.conf marks `sidelog = yes` (what forbids a mail) each message is in the file, and synced, before it is
- * confirmed. It is what a restore learns from when the log is gone. Read next: bus/wire/sidelog_file.h, services/cartbus/backup/recover_sends_sidelog.c
+ * Each message of a topic that topology.conf marks `sidelog = yes` (such as a ban on mails) is written to the
+ * file and synced before it is confirmed. A restore reads it if the log is lost. Read next:
+ * bus/wire/sidelog_file.h, services/cartbus/backup/recover_sends_sidelog.c
  */
 #ifndef BROKER_LOG_SIDELOG_H
 #define BROKER_LOG_SIDELOG_H
@@ -16,44 +17,53 @@ struct sidelog;
 
 enum { SIDELOG_PATH = 700 };
 
-/* Of messages that are no rows of compacted topics, those that are younger. Work on one subject takes days; decisions are kept for 120 days at
- * least ([retention] facts). */
+/*
+ * How long the side log keeps messages that are no rows of compacted topics. Work on one subject takes days;
+ * decisions are kept for at least 120 days ([retention] facts).
+ */
 #define SIDELOG_KEPT_US (120 * US_PER_DAY)
 
 /*
- * Of settings.sidelog, a folder; NULL: there is none. What the log holds and the file does not is added. A file that is damaged is
- * put aside and a new one written from the log. -EUCLEAN: the log must not be served beside it (sidelog_judge).
+ * Opens the side log in the folder settings.sidelog; NULL: there is none. Messages that only the log has are
+ * added. A damaged file is put aside, and a new one is written from the log. -EUCLEAN: the log must not be
+ * served with it (sidelog_judge).
  */
 int sidelog_open(struct broker *broker, char ret_why[512]);
 void sidelog_close(struct sidelog *sidelog); /* takes NULL */
-/* How many damaged files lie beside it. They stay until a person removes them. */
+/* How many damaged files are beside it. They stay until a person removes them. */
 int sidelog_damaged(const struct sidelog *sidelog); /* takes NULL */
-/* What was committed from this number on, synced. An error breaks the broker: nothing of it may be confirmed. */
+/*
+ * Writes and syncs the committed messages from this number on. An error breaks the broker: none of them may
+ * be confirmed.
+ */
 int sidelog_follow(struct broker *broker, uint64_t from);
-/* For the operator who wants the log to begin without it: from now on it is <folder>/stops.of-<log>, or .2 and so on
- * behind that: none is written over. -ENOENT: there is none. */
+/*
+ * For an operator who wants the log to begin without it: renames it to <folder>/stops.of-<log>, or appends .2
+ * and so on, so that no file is overwritten. -ENOENT: there is none.
+ */
 int sidelog_put_away(const char *folder, char ret_to[SIDELOG_PATH]);
-/* Without the messages that are being erased. */
+/* Writes the side log anew without the messages that are being erased. */
 int sidelog_erase(struct broker *broker, const struct erasing *erasing);
 
 /*
- * May a log be served beside the side log that is there?
+ * May a log be served beside the existing side log?
  *
- * The broker asks at its start, and --verify asks the same: what the one refuses the other does not call sound.
+ * The broker asks at its start, and --verify asks the same, so both give the same answer.
  */
 
 /*
- * `path`: of the side log; `log`: which log this is; `head`: its last message, 0: it is empty. 0: it fits, and may be torn or behind it;
- * -ENOENT: there is none; -EBADMSG: it is damaged, and the log has all that it held: it may be put aside and written again; `ret` has
- * the damages then, 0: it has no head. -EUCLEAN: it is another log's, or it or one of this log that was put away holds what the log
- * lacks: ret_why says what, and what to do. Else why one of them cannot be read; ret_why names one that was put away, and is
- * left as it was for `path` itself.
+ * `path` is the side log's file. `log` is the id of the log. `head` is the log's last message; 0: it is
+ * empty. Returns 0: the side log fits; it may be torn or behind the log. -ENOENT: there is none. -EBADMSG: it
+ * is damaged, but the log has all its messages, so it may be put aside and written again; `ret` then has the
+ * damages, 0: it has no head. -EUCLEAN: it belongs to another log; or it, or a side log of this log that was
+ * put away, has messages that the log lacks. ret_why tells what, and what to do. Another errno: a file cannot
+ * be read. If that file was put away, ret_why names it; otherwise ret_why is unchanged.
  */
 int sidelog_judge(const char *path, const char *log, uint64_t head, struct sidelog_read *ret, char ret_why[512]);
 
-/* The nth that was put aside: `suffix` is .damaged, or .of-<log>. false: there is none. */
+/* Names the nth file that was put aside; `suffix` is .damaged or .of-<log>. false: there is none. */
 bool sidelog_is_aside(const char *path, const char *suffix, int nth, char ret[SIDELOG_PATH]);
-/* The first name that is free; where there are `most`, the last of them. */
+/* The first free name for putting aside; if `most` names are taken, the last of them. */
 void sidelog_name_aside(const char *path, const char *suffix, int most, char ret[SIDELOG_PATH]);
 
 #endif

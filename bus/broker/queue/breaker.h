@@ -1,11 +1,12 @@
 /*
- * breaker.h: do the messages fail, or the service that works on them?
+ * breaker.h: decides whether single messages fail, or the service that handles them
  *
- * Poison is one message that fails while others go well; an outage is when everything fails. The difference is seen by counting
- * different keys that failed since the last time that anything went well. A queue in an outage is paused: nothing that fails
- * then counts against a message, one at a time is tried, at growing intervals, and the first that goes well ends it.
+ * A poison message fails while others succeed. If everything fails, the service is broken. The breaker tells
+ * these apart: it counts different keys that failed since the last success. When there are PAUSE_KEYS of
+ * them, the queue is paused. During a pause no failure counts against a message. One message at a time is
+ * tried, at growing intervals, and the first success ends the pause.
  *
- * Pure: what happened and when goes in, what is to be done comes out.
+ * It has no side effects: the caller passes events and times in and gets decisions.
  */
 #ifndef BROKER_QUEUE_BREAKER_H
 #define BROKER_QUEUE_BREAKER_H
@@ -13,21 +14,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So many different keys in a row. A false alarm costs a second; an outage that is not seen costs so many dead letters less one. */
+/*
+ * The number of different failed keys that pauses a queue. A needless pause costs a second; an undetected
+ * breakdown costs up to PAUSE_KEYS - 1 dead letters.
+ */
 enum { PAUSE_KEYS = 5 };
 
 struct breaker {
-	uint64_t keys[PAUSE_KEYS]; /* different ones that failed since anything went well */
+	uint64_t keys[PAUSE_KEYS]; /* the different keys that failed since the last success */
 	uint32_t count;
-	int64_t since_us;      /* log time since when the queue is paused; 0: it is not */
-	int64_t probe_boot_us; /* the next try, not before this */
-	uint32_t probes;       /* that failed */
-	bool probing;          /* what is handed out now is a try */
+	int64_t since_us;      /* log time at which the pause began; 0: the queue is not paused */
+	int64_t probe_boot_us; /* no try before this boot time */
+	uint32_t probes;       /* how many tries failed */
+	bool probing;          /* the message that is delivered now is a try */
 };
 
 void breaker_failed(struct breaker *breaker, uint64_t key_hash, int64_t boot_us, int64_t wall_us);
 void breaker_worked(struct breaker *breaker);
-/* It was paused when its broker was started anew: it is again, and tries soon. */
+/* Pauses a queue again that was paused before the broker restarted; the first try comes soon. */
 void breaker_resume(struct breaker *breaker, int64_t since_us, int64_t boot_us);
 
 static inline bool breaker_is_open(const struct breaker *breaker)
@@ -35,9 +39,9 @@ static inline bool breaker_is_open(const struct breaker *breaker)
 	return breaker->since_us != 0;
 }
 
-/* How long after the last try the next one comes. */
+/* The time between the last try and the next one. */
 int64_t breaker_interval_us(const struct breaker *breaker);
-/* May one be tried now? `leased`: of the queue, items that are with somebody. */
+/* May a message be tried now? `leased`: the number of leased items of the queue. */
 bool breaker_may_try(const struct breaker *breaker, uint64_t leased, int64_t boot_us);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * refused.h: bad input, and connections that were turned away: counted, and told with the sender
- */
+/* refused.h: counts bad input and refused connections, and logs their sender */
 #ifndef BROKER_SESSION_REFUSED_H
 #define BROKER_SESSION_REFUSED_H
 
@@ -9,13 +7,13 @@
 /* The kinds of bad input. It is refused, counted, and shown by "status". */
 enum refused {
 	REFUSED_FRAME,   /* garbled, truncated, too big */
-	REFUSED_EPOCH,   /* of no live session */
+	REFUSED_EPOCH,   /* of a session that is not alive */
 	REFUSED_NUMBER,  /* out of order */
-	REFUSED_ITEM,    /* an item that makes no sense */
-	REFUSED_MESSAGE, /* an envelope that does not add up */
-	REFUSED_TOPIC,   /* unknown, or nobody hears it */
-	REFUSED_RIGHT,   /* this peer may not say it */
-	REFUSED_RECEIPT, /* stale */
+	REFUSED_ITEM,    /* an invalid item */
+	REFUSED_MESSAGE, /* a malformed envelope */
+	REFUSED_TOPIC,   /* an unknown topic */
+	REFUSED_RIGHT,   /* the peer lacks the right to publish it */
+	REFUSED_RECEIPT, /* a stale receipt */
 	REFUSED_CONTROL, /* garbled control message */
 	REFUSED_HELLO,
 	REFUSED_QUESTION,
@@ -33,14 +31,17 @@ struct telling {
 };
 
 struct admission {
-	struct broker_connections connections; /* as last noted */
-	int64_t turned_away_us; /* when one was turned away last, log time; 0: none since the start ... */
-	char turned_away[256];  /* ... whose, and why */
+	struct broker_connections connections; /* as of the last broker_note_connections */
+	int64_t turned_away_us; /* log time of the last refused connection; 0: none since the start ... */
+	char turned_away[256];  /* ... whose it was, and why */
 	uint64_t refused[REFUSED_COUNT];
 	struct telling telling[REFUSED_COUNT];
 };
 
-/* Counts bad input and logs its sender and the reason, not too often. `who`: as the gate names it. `session` NULL: there is none. */
+/*
+ * Counts bad input and logs its sender and the reason, at a limited rate. `who`: the sender's name at the
+ * gate. `session` NULL: the sender has none.
+ */
 void refused(struct broker *broker, enum refused what, const char *who, const struct session *session,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 

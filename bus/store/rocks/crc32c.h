@@ -1,17 +1,15 @@
-/*
- * crc32c.h: the sum that RocksDB takes of each record
- */
+/* crc32c.h: the checksum that RocksDB computes for each record */
 #ifndef STORE_ROCKS_CRC32C_H
 #define STORE_ROCKS_CRC32C_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name by which RocksDB calls its own, and by which the dynamic linker finds this one instead. */
+/* The symbol of RocksDB's own function. The dynamic linker resolves it to this function instead. */
 #define CRC32C_SYMBOL "_ZN7rocksdb6crc32c6ExtendEjPKcm"
 
 #ifdef __x86_64__
-/* The CRC-32C (RFC 3720, appendix B.4) of what `crc` is the sum of, followed by these bytes. */
+/* Returns the CRC-32C (RFC 3720, appendix B.4) of the bytes that `crc` covers, followed by `data`. */
 uint32_t crc32c_extend(uint32_t crc, const char *data, size_t len) __asm__(CRC32C_SYMBOL);
 #endif
 

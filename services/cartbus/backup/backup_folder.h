@@ -1,5 +1,5 @@
 /*
- * backup_folder.h: the files of a backup, copied and checked, and the room that they need
+ * backup_folder.h: the files of a backup, copied and checked, and the disk space that they need
  *
  * DIR/backup.json says which folder beside it holds the log's files ("broker" unless it says another), and what they must be: name,
  * size and SHA-256 of each, which log it is, up to which message, and which erasures are in it. It is written last: a folder without
@@ -19,46 +19,64 @@ struct backup_sum {
 	uint64_t files, bytes;
 };
 
-/* 0: it is empty, or was made; else -ENOTEMPTY or why not */
+/* 0: the folder is empty, or was made. -ENOTEMPTY, or another negative errno. */
 int backup_folder_make(const char *folder);
-/* Every file of `from` into the new folder `to`, synced; their names, sizes and sums are appended. Complains and answers an exit. */
+/*
+ * Copies every file of `from` into the new folder `to`, synced, and appends their names, sizes and sums.
+ * Complains and returns an exit code.
+ */
 int backup_copy(
 	const struct command *command, const char *from, const char *to, json_t *files, struct backup_sum *ret_sum);
-/* The same of files that are in place already; they are synced. */
+/* The same for files that are in place already; it syncs them. */
 int backup_sum_files(const struct command *command, const char *folder, json_t *files, struct backup_sum *ret_sum);
-/* What erasures.json and stops are goes into backup.json ("beside"); they are synced. An exit, complains. */
+/*
+ * Notes erasures.json and stops in backup.json ("beside") and syncs them. Complains and returns an exit code.
+ */
 int backup_note_beside(const struct command *command, const char *folder, json_t *note);
-/* Are they what it says? An exit, complains. */
+/* Checks these files against backup.json. Complains and returns an exit code. */
 int backup_verify_beside(const struct command *command, const char *folder, const json_t *note);
-int backup_write_note(const struct command *command, const char *folder, const json_t *note); /* durably; an exit */
-/* Are all files of the backup, those beside the log and the blobs what backup.json says? ret (may be NULL) is backup.json. Complains and answers an exit. */
+/* durably; returns an exit code */
+int backup_write_note(const struct command *command, const char *folder, const json_t *note);
+/*
+ * Checks all files of the backup, those beside the log, and the blobs against backup.json. ret (may be NULL)
+ * gets backup.json. Complains and returns an exit code.
+ */
 int backup_verify(const struct command *command, const char *folder, struct backup_sum *ret_sum, json_t **ret);
-/* backup.json; NULL: it is no finished backup, and complained. A new reference. */
+/* Reads backup.json; NULL: it is no finished backup, which it complains about. A new reference. */
 json_t *backup_note(const struct command *command, const char *folder);
-json_t *backup_note_if_any(const char *folder);                                    /* without a word */
+/* the same without complaining */
+json_t *backup_note_if_any(const char *folder);
 void backup_log_path(const char *folder, const json_t *note, char ret[PATH_ROOM]); /* the folder of the log's files */
 void backup_remove_folder(const char *folder);                                     /* a folder of plain files */
 void backup_remove_tree(const char *folder);                                       /* with all that is in it */
 
 /* ---- backup.c ---- */
 
-/* A copy of the log into this new or empty folder, checked; after it so many headrooms are free. The lock is held. */
+/*
+ * Copies the log into this new or empty folder and checks the copy. At least `headrooms` headrooms of disk
+ * space stay free. The caller holds the lock.
+ */
 int backup_make(const struct command *command, const char *folder, unsigned headrooms);
 
 /* backup_known.c: one of backup, restore and erase at a time, and which backups were made here (<state>/backups.json) */
-int backup_lock(const struct command *command, int *ret_lock); /* until it is closed; an exit, complains */
-void backup_remove_snapshots(const struct command *command);   /* what a backup that was killed left behind */
+/* until ret_lock is closed; complains and returns an exit code */
+int backup_lock(const struct command *command, int *ret_lock);
+void backup_remove_snapshots(const struct command *command); /* removes what a killed backup left */
 int backup_remember(const struct command *command, const char *folder);
-enum backup_found { BACKUP_THERE, BACKUP_GONE /* it was deleted */, BACKUP_AWAY /* what it lay in is not there */ };
+/* BACKUP_GONE: it was deleted. BACKUP_AWAY: the folder above it is missing. */
+enum backup_found { BACKUP_THERE, BACKUP_GONE, BACKUP_AWAY };
 typedef void backup_fn(const char *folder, enum backup_found found, void *context);
-int backup_each_known(
-	const struct command *command, backup_fn *each, void *context); /* those that are gone are forgotten */
+/* forgets those that are gone */
+int backup_each_known(const struct command *command, backup_fn *each, void *context);
 
-/* ---- how much of a disk has to stay free ---- */
+/* ---- the disk space that has to stay free ---- */
 
-enum { DISK_HEADROOMS = 3 }; /* with less the monitor alarms */
+enum { DISK_HEADROOMS = 3 }; /* with less the monitor raises an alarm */
 
-/* [broker] headroom of a file system of that size: with less the broker takes nothing new. */
+/*
+ * [broker] headroom of a file system of that size, in bytes: with less free space the broker refuses new
+ * messages.
+ */
 uint64_t disk_headroom(const struct config *config, uint64_t disk_bytes);
 
 #endif

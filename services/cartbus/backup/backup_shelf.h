@@ -1,7 +1,8 @@
 /*
- * backup_shelf.h: the copies that are made by themselves, in [backup] folder
+ * backup_shelf.h: the scheduled copies in [backup] folder
  *
- * Each is a folder named after the moment it was begun at, "2026-11-21T033000Z": by name is by time. Other files that lie there are left alone.
+ * Each is a folder with the name of its beginning, "2026-11-21T033000Z", so the order by name is the order by
+ * time. Other files there are left alone.
  */
 #ifndef CARTBUS_BACKUP_BACKUP_SHELF_H
 #define CARTBUS_BACKUP_BACKUP_SHELF_H
@@ -13,7 +14,7 @@ enum { SHELF_NAME = 19 };
 struct shelf_copy {
 	char name[SHELF_NAME];
 	bool is_whole;     /* it has its backup.json */
-	int64_t at_us;     /* the moment of the log that it holds */
+	int64_t at_us;     /* the time of the copied log */
 	int64_t proved_us; /* when its log was read as a whole and found sound; 0: never */
 	bool goes;
 };
@@ -24,24 +25,29 @@ struct shelf {
 	size_t count;
 };
 
-/* 0, also without such a folder; else why it cannot be read */
+/* 0, also if there is no such folder; else a negative errno */
 int shelf_read(const struct command *command, struct shelf *ret);
 void shelf_free(struct shelf *shelf);
-/* How many are to stay; 0: none are made. */
+/* How many copies are kept; 0: none are made. */
 size_t shelf_keep(const struct command *command);
 
 void shelf_name(int64_t wall_us, char ret[SHELF_NAME]);
 void shelf_path(const struct shelf *shelf, const char *name, char ret[PATH_ROOM + SHELF_NAME]);
-const struct shelf_copy *shelf_newest(const struct shelf *shelf); /* of those that are whole; NULL: there is none */
+/* the newest whole copy; NULL: there is none */
+const struct shelf_copy *shelf_newest(const struct shelf *shelf);
 const struct shelf_copy *shelf_newest_proved(const struct shelf *shelf);
 
-/* Pure. Which go when the first of them was just made and checked: all but the `keep` newest whole ones, and the newest proved one. */
+/*
+ * Chooses the copies to delete after the first of them was just made and checked: all except the `keep`
+ * newest whole ones and the newest proved one. It is pure.
+ */
 void shelf_choose(struct shelf_copy *copies, size_t count, size_t keep);
 
-/* ---- what the timers of systemd ask for ---- */
+/* ---- for the timers of systemd ---- */
 
-int backup_scheduled(struct command *command); /* a copy into [backup] folder, and old ones go; an exit */
-int backup_verify_newest(
-	struct command *command); /* is the newest copy there sound, file by file and as a log? an exit */
+/* makes a copy in [backup] folder and deletes old ones; returns an exit code */
+int backup_scheduled(struct command *command);
+/* checks the newest copy there, file by file and as a log; returns an exit code */
+int backup_verify_newest(struct command *command);
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * recover_sends.h: what was mailed and what forbids a mail, learnt from the files that survived beside a restored log, which has forgotten it
+ * recover_sends.h: learns the sent mails and the stops that a restored log has lost from the files that
+ * survived beside it
  *
- * Survivors are the states of sender, waiter and unsub, and the side log (bus/wire/sidelog_file.h) in its place, or copies of it. The
- * gateway's spool is not read here: it stays in its place, and the gateway publishes what it holds.
+ * Survivors are the states of sender, waiter and unsub, and the side log (bus/wire/sidelog_file.h) in its
+ * place, or copies of it. The gateway's spool is not read here: it stays in its place, and the gateway
+ * publishes its messages.
  */
 #ifndef CARTBUS_BACKUP_RECOVER_SENDS_H
 #define CARTBUS_BACKUP_RECOVER_SENDS_H
@@ -14,27 +16,33 @@
 struct recover_sends {
 	const struct command *command;
 	const char *log_id,
-		*origin;      /* of the backup: the log that it is of, and the first that this one was restored from */
-	uint64_t head;        /* of the backup */
-	int64_t from_us;      /* what was mailed before is in the backup */
-	json_t *sends;        /* an object: a step each */
-	json_t *said;         /* an object: by name a message that is to be said again, in the order of their numbers */
-	json_t *modes;        /* an object: by shop the mode that it was in last */
-	json_t *let_back;     /* an object: by name each time that somebody was let back on, which is not said again */
-	json_t *sidelogs;     /* an array: the paths of those that hold what the backup does not */
-	const json_t *erased; /* the list of erasures (erasures.h) */
-	char sidelog_id[40];  /* of the log that the side log is of; "": none was found */
-	bool has_sidelog;     /* it lay in its place and was whole: nothing that was confirmed is missing in it */
+		/* of the backup: the id of its log, and the first log that this one was restored from */
+		*origin;
+	uint64_t head;   /* of the backup */
+	int64_t from_us; /* mails from before this time are in the backup */
+	json_t *sends;   /* an object: one member for each step */
+	/* an object: by name each message to say again, in the order of their numbers */
+	json_t *said;
+	json_t *modes;         /* an object: the last mode of each shop */
+	json_t *let_back;      /* an object: by name each lifted suppression, which is not said again */
+	json_t *sidelogs;      /* an array: the paths of side logs with messages that the backup lacks */
+	const json_t *erased;  /* the list of erasures (erasures.h) */
+	char sidelog_id[40];   /* the id of the side log's log; "": none was found */
+	bool has_sidelog;      /* the side log was in its place and whole, so it has all confirmed stops */
 	uint64_t sidelog_last; /* the highest number in any of its copies */
-	uint64_t stops_to;     /* what forbids a mail is known from states up to here */
+	uint64_t stops_to;     /* stops are known from states up to this number */
 	uint64_t known_to;     /* the highest number that any survivor has seen */
-	int accounts;          /* states that keep account of mails */
-	bool has_other_log; /* something is of another log than the backup: that one was served after an earlier restore */
+	int accounts;          /* the number of states that record mails */
+	/* a survivor belongs to another log than the backup, which was served after an earlier restore */
+	bool has_other_log;
 };
 
-/* One service's state. Complains. -EBUSY: it runs; -EUCLEAN: it is damaged and knows nothing; else why it cannot be read now. */
+/*
+ * Reads one service's state. Complains. -EBUSY: the service runs. -EUCLEAN: the state is damaged and of no
+ * use. Another negative errno: it cannot be read now.
+ */
 int recover_sends_folder(struct recover_sends *recovery, const char *name, const char *path);
-/* Of it what forbids a mail, out of an open state. */
+/* Reads the stops from an open state. */
 struct state;
 void recover_sends_stops(struct recover_sends *recovery, const struct state *state, bool is_same_log);
 /*
@@ -45,9 +53,9 @@ int recover_sends_sidelogs(struct recover_sends *recovery, const char *folder);
 int recover_sends_sidelog_copy(struct recover_sends *recovery, const char *path);
 bool recover_sends_is_sidelog(const char *name); /* of a file in that folder */
 
-/* Is all that forbids a mail known, as far as any survivor can tell? */
+/* Are all stops known, as far as any survivor can tell? */
 bool recover_sends_is_covered(const struct recover_sends *recovery);
-/* Is it of the log that the backup is of, or of one that was restored from it? */
+/* Does it belong to the backup's log, or to a log that was restored from it? */
 bool recover_sends_is_kin(const struct recover_sends *recovery, const char *log_id);
 
 /* recover_sends_publish.c. Notes a message unless there is one of this name; `message` as the topic's. */
@@ -57,12 +65,12 @@ struct recalled {
 };
 void recover_sends_note(struct recover_sends *recovery, const struct recalled *recalled, const struct topic *topic,
 	const void *message);
-/* The strictest word of a shop's mode counts; `status` is a ShopStatus. */
+/* The strictest mode of a shop counts; `status` is a ShopStatus. */
 void recover_sends_note_mode(struct recover_sends *recovery, const char *shop, const void *status);
-/* Says what was learnt as facts. An exit; complains. */
+/* Publishes the learnt facts. Complains and returns an exit code. */
 int recover_sends_publish(const struct command *command, json_t *sends);
 int recover_sends_publish_stops(const struct command *command, const json_t *said, const json_t *modes);
-/* How many of each kind: {"opt_outs", "orders", ...}; a new reference. */
+/* Counts each kind: {"opt_outs", "orders", ...}; a new reference. */
 json_t *recover_sends_count(const json_t *said, const json_t *modes);
 
 #endif

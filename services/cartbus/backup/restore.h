@@ -5,9 +5,9 @@
 #include "services/cartbus/core/command.h"
 #include <jansson.h>
 
-/* <state>/restore.json into *ret; NULL when there is none. One that cannot be read is not the same as none: it complains. */
+/* Reads <state>/restore.json into *ret; NULL: there is none. Complains if it exists but cannot be read. */
 int restore_read_note(const struct command *command, const char *state, json_t **ret);
-/* restore_release.c: what was learnt is said, then mails are claimed again. */
+/* restore_release.c: publishes what was learnt, then releases the claims. */
 int restore_release(const struct command *command, bool unlearnt, bool key_is_lost);
 
 #endif

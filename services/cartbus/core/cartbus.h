@@ -1,4 +1,4 @@
-/* cartbus.h: the operator as the bus knows it */
+/* cartbus.h: the operator's command as a service on the bus */
 #ifndef CARTBUS_CORE_CARTBUS_H
 #define CARTBUS_CORE_CARTBUS_H
 

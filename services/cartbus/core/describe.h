@@ -6,12 +6,12 @@
 #include "bus/base/bytes.h"
 #include "services/cartbus/core/command.h"
 
-/* Appends one line without its end. Times are told in `zone`. Addresses are masked. */
+/* Appends one line without its end. Times are in `zone`. Addresses are masked. */
 void describe(const struct topic *topic, const void *message, const char *zone, struct buffer *ret);
 /* "2026-11-20 14:05:03", in `zone`; "never" for 0 */
 void describe_time(const char *zone, int64_t us, char ret[40]);
 
-/* From its shop.conf; "UTC" when there is none here. Borrowed until the next call. */
+/* The zone in the shop's shop.conf; "UTC" if it is missing here. Borrowed until the next call. */
 const char *zone_of_shop(const struct command *command, const char *shop);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * home.h: this installation: which configuration a command uses, an installation that is one folder, and where the other programs lie
+ * home.h: this installation: the configuration of a command, installations in one folder (homes), and the
+ * places of the other programs
  *
  * The first that is given counts: --config FILE, --home DIR, CARTBUS_CONFIG, CARTBUS_HOME, /etc/cartbus/cartbus.conf. A home is
  * refused if a user other than this one and root may write to it, to its configuration or to a folder above, or owns a link on the
@@ -11,9 +12,10 @@
 #include "services/cartbus/core/command.h"
 
 enum home_use {
-	HOME_MAKES, /* a home that has no configuration yet gets one: everything below it, for this user alone */
-	HOME_READS, /* it complains when there is no configuration, and makes nothing */
-	HOME_NAMES  /* the path alone counts: the configuration is not read, or its reader complains */
+	/* makes the configuration of a home that has none, and everything below it, for this user alone */
+	HOME_MAKES,
+	HOME_READS, /* makes nothing; complains if there is no configuration */
+	HOME_NAMES  /* gives only the path: the configuration is not read, or its reader complains */
 };
 
 /* The path of the configuration. EXIT_FINE, or it complained. */

@@ -1,5 +1,5 @@
 /*
- * names.h: what fields and enum values are called: nanopb's descriptors carry numbers alone
+ * names.h: the names of fields and enum values, because nanopb's descriptors have only numbers
  *
  * Each system registers the names of its messages (face `names` of services/systems.cmake). nanopb gives a message's fields as a macro
  * that calls its argument once per field; NAMES_FIELDS and NAMES_ROW make the tables of it:

@@ -1,6 +1,4 @@
-/*
- * naming.h: how the log and files name a shopper and a cart
- */
+/* naming.h: the names of a shopper and a cart in the log and in files */
 #ifndef CARTBUS_CORE_NAMING_H
 #define CARTBUS_CORE_NAMING_H
 
@@ -11,35 +9,39 @@
 #include "services/kit/mail/address.h"
 #include <stdbool.h>
 
-/* Normalises it and takes the keyed hash. -EINVAL: it is no address; else the key of addresses cannot be read. */
+/*
+ * Normalises an address and makes its keyed hash. -EINVAL: it is no address; another negative errno: the
+ * address key cannot be read.
+ */
 int name_address(const struct command *command, const char *shop, const char *address,
 	char ret_normalised[ADDRESS_MAX + 1], char ret_hash[ADDRESS_HASH_LEN + 1]);
 
-int name_key(const struct command *command, struct buffer *ret); /* the key of addresses, as it is in its file */
+int name_key(const struct command *command, struct buffer *ret); /* reads the address key */
 /* The keyed hash of a storefront's customer id; never that of an address. */
 void name_customer(struct bytes key, const char *shop, const char *customer, char ret_hash[ADDRESS_HASH_LEN + 1]);
 
-/* ---- what a message knows a cart and its shopper by ---- */
+/* ---- the ids of a cart and its shopper in a message ---- */
 
 enum { IDS_NAMES_MAX = 5 * JOIN_NAMES_MAX + 5 };
 
 struct ids { /* strings are borrowed from the message; never NULL */
 	int count;
-	char names[IDS_NAMES_MAX][80]; /* as carts/policy/change.h names them */
+	char names[IDS_NAMES_MAX][80]; /* the names of carts/policy/change.h */
 	const char *hash, *customer, *email;
 };
 
-/* Of a message that carries ids; all empty for any other. */
+/* Reads the ids of a message; all empty if it has none. */
 void ids_of(const struct topic *topic, const void *message, struct ids *ret);
 
-/* ---- does a text name this one, and not another one whose name only holds it? ---- */
+/* ---- does a text contain this name, and not just a longer name that includes it? ---- */
 
 /*
- * `name` is an address or an id of a storefront. It counts where it stands by itself: "c-1" is not named by "c-10", ada@shop.example
- * not by nada@shop.example or ada@shop.example.org. Of an address upper and lower case are the same.
+ * `name` is an address or an id of a storefront. It counts only as a whole word: "c-1" is not named by
+ * "c-10", ada@shop.example not by nada@shop.example or ada@shop.example.org. In addresses case does not
+ * matter.
  */
 bool name_match_in(struct bytes text, const char *name);
-/* Of bytes that are no text, where nobody knows what is beside it: it stands there at all. */
+/* For bytes that are no text: does the name appear anywhere? */
 bool name_match_somewhere(struct bytes bytes, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * print.h: a decoded message as JSON, for every topic alike
+ * print.h: decoded messages of every topic as JSON
  *
  * Fields that are not set (proto3: zero, empty) are left out, but for enums. Mail addresses and shoppers' names are shown masked.
  */
@@ -15,17 +15,26 @@ const struct topic *topic_of(const char *name); /* NULL: no such topic */
 void *payload_decode(const struct topic *topic, struct bytes payload);
 json_t *payload_json(const struct topic *topic, struct bytes payload); /* JSON null when it does not decode */
 json_t *message_to_json(const struct topic *topic, const void *message);
-/* The same with nothing masked: for the person whom it is about. */
+/* The same without masking, for the person concerned. */
 json_t *message_to_clear_json(const struct topic *topic, const void *message);
 void json_print(const json_t *json); /* on stdout, indented */
-/* {"NAME": [...]}: what lists says it in an object too, so that it can say more one day. Takes the list. */
+/*
+ * Prints {"NAME": [...]}: lists are inside an object, so that members can be added later. Takes ownership of
+ * the list.
+ */
 void json_print_list(const char *name, json_t *list);
-/* A text field of the message itself, "cart_id"; "" when it has none of that name. Borrowed from the message. */
+/*
+ * A text field of the message itself, such as "cart_id"; "" if it has none of that name. Borrowed from the
+ * message.
+ */
 const char *payload_text(const struct topic *topic, const void *message, const char *name);
-/* "h***@shop.example" */
+/* Masks an address, as "h***@shop.example". */
 void mask_address(const char *address, char ret[300]);
 
-/* Of a parser's error what was expected: without the place, "line 3, column 7: expected ", which stands in fields of its own. */
+/*
+ * The part of a parser's error about what was expected, without the place "line 3, column 7: expected ",
+ * which has fields of its own.
+ */
 const char *json_expected(const char *text, int line, int column);
 
 #endif

@@ -1,4 +1,4 @@
-/* record.h: what an operator has the broker do is on record before it is done */
+/* record.h: records an operator's action as an audit before it is done */
 #ifndef CARTBUS_CORE_RECORD_H
 #define CARTBUS_CORE_RECORD_H
 
@@ -7,27 +7,37 @@
 
 struct client;
 
-/* Says an audit of `verb` with what is asked, by whom; complains and returns EXIT_NO when it cannot: then it must not be done. */
+/*
+ * Says an audit of `verb` with its argument and the user. On failure complains and returns EXIT_NO; then the
+ * action must not be done.
+ */
 int record_act(const struct command *command, struct client *client, const char *verb, const json_t *what);
-/* The same, and then the question with the same words. Takes `what`; NULL: it complained. */
+/*
+ * The same, and then asks the broker the same question. Takes ownership of `what`. NULL: it failed and
+ * complained.
+ */
 json_t *record_and_ask(const struct command *command, struct client *client, const char *verb, json_t *what);
 
 struct record {
 	const char *shop, *action, *grounds;
 	const char *before, *after; /* each may be NULL */
-	const char *who;            /* NULL: who gives the command */
-	bool done_all_the_same;     /* also when it cannot be put on record: then that is said */
+	const char *who;            /* NULL: the user of the command */
+	bool done_all_the_same;     /* do it even if it cannot be recorded, with a note about that */
 };
-/* Says an audit by who gives the command: what is changed from what into what. As record_act, but for what is done all the same. */
+/*
+ * Says an audit of a change, with the user and both values. Like record_act, except for actions that are done
+ * all the same.
+ */
 int record_change(const struct command *command, struct client *client, const struct record *record);
 
 /*
- * What is done to files may be done while no broker runs: then it is said that it is not on record, and it stays done.
+ * Records a change of files, which is allowed while no broker runs. Without a broker it prints that the
+ * change is not recorded; the change stays.
  */
 void record_file(const struct command *command, const struct record *record);
-bool record_can(const struct command *command); /* a broker that is not running is not waited for */
+bool record_can(const struct command *command); /* does not wait for a broker that is not running */
 void record_not(const struct command *command);
 
-const char *operator_name(void); /* the name of the user, of sudo's caller where it was used */
+const char *operator_name(void); /* the name of the user; with sudo, of its caller */
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * selection.h: which messages of the log are about one cart
+ * selection.h: selects the messages of the log about one cart
  *
- * A cart goes by many ids, which messages tie together one by one; a selection is everything that any of them leads to.
+ * A cart has many ids, which messages connect one by one. A selection has all messages with any of these ids.
  */
 #ifndef CARTBUS_CORE_SELECTION_H
 #define CARTBUS_CORE_SELECTION_H
@@ -12,8 +12,8 @@
 struct selection;
 
 /*
- * `cart` may be our cart id, any token, checkout or order id, or a shopper's address (all carts of that shopper). Complains and
- * returns NULL when the log knows nothing by that name.
+ * `cart` may be our cart id, any token, checkout or order id, or a shopper's address (all carts of that
+ * shopper). Complains and returns NULL if the log has nothing with that name.
  */
 struct selection *selection_find(
 	const struct command *command, struct client *client, const char *shop, const char *cart);
@@ -21,9 +21,9 @@ void selection_free(struct selection *selection);
 
 bool selection_has(
 	struct selection *selection, const struct entry *entry, const struct topic *topic, const void *message);
-/* Of feedback that it has and that names one of its reminders: which. */
+/* For selected feedback that names one of its reminders: fills in the reminder's step. */
 void selection_name_step(const struct selection *selection, const struct topic *topic, void *message);
-/* The canonical row as the log tells it last; NULL: intake has not made one yet. */
+/* The latest canonical row in the log; NULL: intake has not made one yet. */
 const CartState *selection_cart(const struct selection *selection);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "services/cartbus/core/command.h"
 
-/* Under which heading --help shows a subcommand; headings are shown in this order. */
+/* The headings of --help, in their order. */
 enum subcommand_group {
 	SUBCOMMANDS_RUN,
 	SUBCOMMANDS_HOSTS,
@@ -39,17 +39,19 @@ struct subcommands subcommands_gather(
 	const struct subcommand *const *tables); /* `tables`, ended by a NULL, is borrowed */
 void subcommands_free(struct subcommands *subcommands);
 
-/* ---- from a command line to the subcommand that it means ---- */
+/* ---- finding the subcommand of a command line ---- */
 
 void dispatch_help(const struct subcommands *subcommands);
 /* argv without the program's name, and at least one word. Returns a command_exit. */
 int dispatch(const struct subcommands *subcommands, int argc, char **argv);
 
-/* ---- all that there is to say about the command and its files, for programs that make pages and completions of it ---- */
+/*
+ * ---- a full description of the command and its files, for programs that make man pages and completions
+ */
 
 /* One JSON object per line: groups, subcommands, keys of cartbus.conf and of shop.conf. Returns a command_exit. */
 int manual_print(const struct subcommands *subcommands);
-/* What a subcommand takes, as one such line; for command_take. */
+/* Prints the options of a subcommand as one such line; for command_take. */
 void manual_print_one(const struct command *command, const struct arguments *arguments);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * doctor.h: what `cartbus doctor` looks at, and what it finds
+ * doctor.h: the checks of `cartbus doctor`, and their findings
  *
- * Each look_ function sees to one area and says what it found, the good as well. None of them changes anything.
+ * Each look_ function checks one area and reports its findings, also the good ones. None of them changes
+ * anything.
  */
 #ifndef CARTBUS_DOCTOR_DOCTOR_H
 #define CARTBUS_DOCTOR_DOCTOR_H
@@ -21,7 +22,10 @@ struct doctor {
 	int count[FINDING_KINDS];
 };
 
-/* `remedy` is "" where there is nothing to do. What is not fine and was told already, in the same words, is not told again. */
+/*
+ * Reports a finding. `remedy` is "" if nothing needs to be done. A finding that is not fine is reported only
+ * once with the same words.
+ */
 void found(struct doctor *doctor, enum finding finding, const char *area, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 

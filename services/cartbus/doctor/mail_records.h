@@ -1,7 +1,7 @@
 /*
- * mail_records.h: what a domain's SPF, DKIM and DMARC records say, and whether mailboxes will believe them
+ * mail_records.h: checks a domain's SPF, DKIM and DMARC records, and whether mail providers will accept them
  *
- * Pure: records go in as text, a judgement comes out.
+ * It is pure: it gets records as text and returns a judgement.
  */
 #ifndef CARTBUS_DOCTOR_MAIL_RECORDS_H
 #define CARTBUS_DOCTOR_MAIL_RECORDS_H
@@ -13,7 +13,7 @@ enum record_state { RECORD_GOOD, RECORD_DOUBTFUL, RECORD_BAD, RECORD_NONE };
 struct record_judgement {
 	enum record_state state;
 	char words[200];  /* "two SPF records: neither counts" */
-	char remedy[300]; /* "" of a good one */
+	char remedy[300]; /* "" for a good record */
 };
 
 /* Of all TXT records at the domain (RFC 7208), at SELECTOR._domainkey.DOMAIN (RFC 6376, 8463), at _dmarc.DOMAIN (RFC 7489). */

@@ -1,8 +1,8 @@
 /*
  * address_list.h: the mail addresses of a file that another tool wrote
  *
- * CSV, with or without a header, or one address per line. Read as it comes: a row may be as long as ADDRESS_ROW_MOST, a file as long
- * as it likes.
+ * CSV, with or without a header, or one address per line. It is read as a stream: a row has at most
+ * ADDRESS_ROW_MOST bytes; a file may have any length.
  */
 #ifndef CARTBUS_PEOPLE_ADDRESS_LIST_H
 #define CARTBUS_PEOPLE_ADDRESS_LIST_H
@@ -13,8 +13,8 @@
 enum { ADDRESS_ROW_MOST = 64 * 1024 };
 
 /*
- * `text` is the row's address as it stands there, or NULL and `why` says what is wrong with the row. The row's lines, counted from
- * 1, are first to last.
+ * `text` is the row's address as written; or NULL, and `why` tells what is wrong with the row. The row's
+ * lines, counted from 1, are first to last.
  */
 typedef void address_row_fn(void *context, uint64_t first, uint64_t last, const char *text, const char *why);
 

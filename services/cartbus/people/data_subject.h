@@ -1,8 +1,9 @@
 /*
- * data_subject.h: which messages are about one shopper
+ * data_subject.h: finds the messages about one shopper
  *
- * A shopper is known by an address (as its keyed hash) and by customer ids; what carries one of them leads to carts, and all that is
- * about those carts is about him. Another shopper's address on the same cart leads no further.
+ * A shopper has an address (as its keyed hash) and customer ids. Messages with one of them lead to carts, and
+ * all messages about these carts are about the shopper. Another shopper's address on the same cart is not
+ * followed.
  */
 #ifndef CARTBUS_PEOPLE_DATA_SUBJECT_H
 #define CARTBUS_PEOPLE_DATA_SUBJECT_H
@@ -13,28 +14,35 @@ struct data_subject;
 
 enum data_subject_tie {
 	DATA_SUBJECT_NOT,
-	DATA_SUBJECT_PSEUDONYM, /* by his keyed hash, and nothing in it says more */
-	DATA_SUBJECT_OWNERS,    /* what the owner wrote names him: rules, voice, shop.conf, a stop's reason */
-	DATA_SUBJECT_CLEAR      /* it holds an id, an address or what he put into a cart */
+	DATA_SUBJECT_PSEUDONYM, /* it has only the shopper's keyed hash */
+	/* an owner's text names the shopper: rules, voice, shop.conf, a stop's reason */
+	DATA_SUBJECT_OWNERS,
+	DATA_SUBJECT_CLEAR /* it has an id, an address or the contents of a cart */
 };
 
-/* `who` is an address or a customer id. Complains and returns NULL when it cannot be looked for. Reads the shop's part of the log. */
+/*
+ * `who` is an address or a customer id. Complains and returns NULL if the search fails. Reads the shop's part
+ * of the log.
+ */
 struct data_subject *data_subject_find(
 	const struct command *command, struct client *client, const char *shop, const char *who);
-/* All who were erased from the shop once, by the list of erasures.h, as one. */
+/* Treats all persons who were erased from the shop (erasures.h) as one. */
 struct data_subject *data_subject_find_erased(
 	const struct command *command, struct client *client, const char *shop, const json_t *erasures);
 void data_subject_free(struct data_subject *data_subject); /* takes NULL */
 
-/* In the order of the log: what follows from a message that is about him is found by its cause. topic, message: NULL when not decoded. */
+/*
+ * To be called in the order of the log, because a message that follows from one about the shopper is found by
+ * its cause. `topic` and `message` are NULL if it is not decoded.
+ */
 enum data_subject_tie data_subject_tie(
 	struct data_subject *data_subject, const struct entry *entry, const struct topic *topic, const void *message);
 bool data_subject_holds(const struct data_subject *data_subject,
-	struct bytes text); /* one of his strong names stands in it, by itself */
+	struct bytes text); /* true: the text has one of the shopper's strong names as a whole word */
 
 bool data_subject_has_cart(const struct data_subject *data_subject, struct bytes cart_id);
 
-/* The keyed hashes of his addresses, then of each: borrowed. NULL: no more. */
+/* The ith keyed hash, address, customer id and cart of the shopper; borrowed. NULL: there are no more. */
 const char *data_subject_hash(const struct data_subject *data_subject, size_t i);
 const char *data_subject_address(const struct data_subject *data_subject, size_t i);
 const char *data_subject_customer(const struct data_subject *data_subject, size_t i);
@@ -43,11 +51,14 @@ const char *data_subject_cart(const struct data_subject *data_subject,
 
 /* --- data_subject_record.c --- */
 
-/* Says an audit about him; complains and returns EXIT_NO when it cannot: then what it tells must not be done. */
+/*
+ * Says an audit about the shopper. On failure complains and returns EXIT_NO; then the action must not be
+ * done.
+ */
 int data_subject_record(const struct command *command, struct client *client, const char *shop, const char *action,
 	const struct data_subject *data_subject, const char *grounds);
 int data_subject_record_hash(const struct command *command, struct client *client, const char *shop, const char *action,
-	const char *hash, const char *grounds); /* hash: empty, it is about somebody whose address nobody knows */
+	const char *hash, const char *grounds); /* an empty `hash`: the shopper's address is unknown */
 /* A dead letter of a list, with its payload; NULL: it complained. A new reference. */
 json_t *data_subject_dead_letter(const struct command *command, struct client *client, const json_t *listed);
 /* As an entry, which borrows from both; and decoded, the caller's to free: NULL when it does not decode. */

@@ -1,4 +1,4 @@
-/* erase.h: one shopper's erasure, while it is under way */
+/* erase.h: a running erasure of one shopper */
 #ifndef CARTBUS_PEOPLE_ERASE_H
 #define CARTBUS_PEOPLE_ERASE_H
 
@@ -11,12 +11,14 @@ struct erasure {
 	const char *shop, *who, *reason; /* who: an address or a customer id; NULL: all whom `again` lists */
 	const json_t *again;
 	bool dry_run, is_quiet;
-	bool takes_requests; /* the privacy requests about him as well: they stand until all else is gone */
+	bool takes_requests; /* also erases the shopper's privacy requests, after everything else */
 	struct data_subject *data_subject;
 	json_t *messages, *with_keys; /* numbers; of the latter the idempotency key goes as well */
-	json_t *requests;             /* open privacy requests about him, by their ids */
-	json_t *owners;       /* what the owner wrote, by its topic and key: which message of it names him, 0: none */
-	json_t *carts, *days; /* ids of his carts; days of the shop on which something was said about him */
+	json_t *requests;             /* the shopper's open privacy requests, by id */
+	/* the owner's texts by topic and key: the number of the message that names the shopper; 0: none */
+	json_t *owners;
+	/* ids of the shopper's carts; days of the shop with messages about the shopper */
+	json_t *carts, *days;
 	size_t erased;
 	json_t *blobs;          /* {"name", "owner"} of each blob that a message found names */
 	const char *blobs_root; /* NULL: of [paths] state */

@@ -1,6 +1,4 @@
-/*
- * erase_copy.h: who was erased leaves copies of the log that were made before
- */
+/* erase_copy.h: removes erased shoppers from older copies of the log */
 #ifndef CARTBUS_PEOPLE_ERASE_COPY_H
 #define CARTBUS_PEOPLE_ERASE_COPY_H
 

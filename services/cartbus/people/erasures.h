@@ -1,5 +1,5 @@
 /*
- * erasures.h: who was erased, so that a copy of the log that was made before can lose him as well
+ * erasures.h: the list of erased shoppers, so that they can be removed from older copies of the log as well
  *
  * A list, as JSON in a file: an array of {"id", "shop", "by": "address" or "customer", "addresses", "customers", "at_us", "done"}. It
  * names persons by keyed hashes alone. It lies in <state>/erasures.json, where it survives the loss of the broker's folder, and each
@@ -19,8 +19,8 @@ void erasures_merge(json_t *list, const json_t *other);                       /*
 void erasures_path(const struct command *command, char ret[PATH_ROOM]);       /* of <state>/erasures.json */
 
 /*
- * On the disk before anything of him is touched. One that was begun for the same person and never came to its end is gone on with.
- * ret_id (33 bytes) names it.
+ * Writes the person to the list on disk before any of the person's data is erased. An unfinished entry for
+ * the same person is continued. ret_id (33 bytes) names the entry.
  */
 int erasures_begin(const struct command *command, const char *shop, bool by_address,
 	const struct data_subject *data_subject, char ret_id[33]);

@@ -1,6 +1,4 @@
-/*
- * files.h: what lies about a shopper in files beside the log
- */
+/* files.h: finds a shopper's data in files beside the log */
 #ifndef CARTBUS_PEOPLE_FILES_H
 #define CARTBUS_PEOPLE_FILES_H
 
@@ -13,22 +11,27 @@ enum files_of {
 	FILES_EXPORTS   /* the nightly CSV and the monthly summary */
 };
 
-/* A mail, decoded part by part, holds a strong name of the person. */
+/* Does a mail, decoded part by part, have a strong name of the shopper? */
 bool files_mail_holds(const struct data_subject *data_subject, struct bytes mail);
 
-/* A table without the rows about the person, all others as they are, byte by byte. Answers how many went. */
+/*
+ * Copies a table without the rows about the shopper; other rows stay byte for byte. Returns how many rows
+ * were removed.
+ */
 int files_csv_without(const struct data_subject *data_subject, struct bytes csv, struct buffer *ret);
 
 struct found_file {
 	enum files_of kind;
-	const char *path; /* for words alone: who owns a folder above it may lead the path elsewhere meanwhile */
-	int folder;       /* where it lies, a descriptor, and its name there (bus/base/file.h: file_read_in) */
+	/* only for messages, because the owner of a folder above it may redirect the path meanwhile */
+	const char *path;
+	int folder; /* where it lies, a descriptor, and its name there (bus/base/file.h: file_read_in) */
 	const char *name;
 };
 
 /*
- * Calls each() with every file that holds a strong name of the person, or one of his cart ids at the beginning of a row of CSV. Links
- * are not followed. EXIT_NO: it complained, there is something that could not be looked at.
+ * Calls each() with every file that holds a strong name of the person, or one of the person's cart ids at the
+ * beginning of a row of CSV. Links are not followed. EXIT_NO: it complained, there is something that could
+ * not be looked at.
  */
 typedef void file_fn(const struct found_file *file, void *context);
 int files_each(const struct command *command, const struct data_subject *data_subject, file_fn *each, void *context);

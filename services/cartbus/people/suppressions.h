@@ -1,4 +1,4 @@
-/* suppressions.h: the list of who must not be mailed, as the log tells it */
+/* suppressions.h: the list of shoppers who must not be mailed, read from the log */
 #ifndef CARTBUS_PEOPLE_SUPPRESSIONS_H
 #define CARTBUS_PEOPLE_SUPPRESSIONS_H
 
@@ -14,10 +14,10 @@ void suppressions_free(struct suppressions *list);                              
 const Suppression *suppressions_find(const struct suppressions *list, const char *address_hash); /* lifted ones too */
 /* Another one each time the address went onto the list or off it; 0: never on it. */
 uint64_t suppressions_version(const struct suppressions *list, const char *address_hash);
-/* Those that hold, in the order in which they came to be. */
+/* Calls each() for the rows that are in force, in their order of origin. */
 void suppressions_each(
 	const struct suppressions *list, void (*each)(const Suppression *row, void *context), void *context);
-size_t suppressions_count(const struct suppressions *list); /* those that hold */
+size_t suppressions_count(const struct suppressions *list); /* the number of rows in force */
 /* Tells in a saved list which address.key its hashes are made with, and not the key. An exit; it complained. */
 int suppressions_key_mark(const struct command *command, char ret[ADDRESS_HASH_LEN + 1]);
 

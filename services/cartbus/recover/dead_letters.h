@@ -1,6 +1,4 @@
-/*
- * dead_letters.h: which dead letters are meant, a dead letter in words, and many letters handed out once more
- */
+/* dead_letters.h: filters for dead letters, a dead letter in words, and redrives of many dead letters */
 #ifndef CARTBUS_RECOVER_DEAD_LETTERS_H
 #define CARTBUS_RECOVER_DEAD_LETTERS_H
 
@@ -13,10 +11,12 @@
 void dead_letter_words(const struct command *command, const json_t *dead_letter, struct buffer *ret);
 
 enum { DEAD_LETTER_WORDS_ROOM = 400 };
-/* A text of a letter as one line that moves nobody's cursor: services repeat what somebody outside said. */
+/*
+ * A text of a dead letter as one line without control characters, because services repeat texts from outside.
+ */
 const char *dead_letter_text(const json_t *dead_letter, const char *name, char ret[DEAD_LETTER_WORDS_ROOM]);
 
-/* ---- which are meant ---- */
+/* ---- the filter ---- */
 
 struct dead_letter_filter { /* NULL: any */
 	const char *topic, *shop, *reason, *older, *younger;
@@ -33,10 +33,13 @@ struct dead_letter_filter { /* NULL: any */
 	}
 
 bool dead_letter_filter_is_given(const struct dead_letter_filter *filter);
-/* Adds it to a question; complains and returns EXIT_USAGE when an age is none. */
+/* Adds it to a question; complains and returns EXIT_USAGE if an age is invalid. */
 int dead_letter_filter_add(const struct command *command, const struct dead_letter_filter *filter, json_t *what);
 
-/* Calls each() for every dead letter that the question means, page by page; takes the question. An exit. */
+/*
+ * Calls each() for every dead letter of the question, page by page; takes ownership of the question. Returns
+ * an exit code.
+ */
 typedef int dead_letter_fn(const json_t *dead_letter, void *context);
 int dead_letters_each(
 	const struct command *command, struct client *client, json_t *what, dead_letter_fn *each, void *context);
@@ -58,11 +61,14 @@ struct redrive_options {
 	"and a restart of the broker makes it go on where it was. --cancel stops it, --resume goes on. One at a time " \
 	"per queue."
 
-/* Asks `verb`, which begins one (takes the question), and watches it to its end. An exit. */
+/*
+ * Asks `verb`, which begins a redrive or a replay (takes ownership of the question), and watches it to its
+ * end. Returns an exit code.
+ */
 int redrive_run(const struct command *command, struct client *client, const char *verb, json_t *what);
 /* --cancel or --resume of this queue; an exit. */
 int redrive_steer(const struct command *command, const char *queue, const struct redrive_options *options);
-/* Adds the rate to a question; complains and returns EXIT_USAGE when it is none. */
+/* Adds the rate to a question; complains and returns EXIT_USAGE if it is invalid. */
 int redrive_rate_add(const struct command *command, const struct redrive_options *options, json_t *what);
 
 #endif

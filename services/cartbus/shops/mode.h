@@ -1,4 +1,4 @@
-/* mode.h: the shops' modes as the log tells them */
+/* mode.h: the shops' modes, read from the log */
 #ifndef CARTBUS_SHOPS_MODE_H
 #define CARTBUS_SHOPS_MODE_H
 
@@ -26,11 +26,15 @@ void modes_fold(struct modes *modes, const struct entry *entry); /* of shop.stat
 struct client;
 int modes_load_from(const struct command *command, struct client *client, struct modes *ret);
 const ShopStatus *modes_stop_of_all(const struct modes *modes); /* NULL: no pause holds for all */
-ShopMode mode_resumed(const ShopStatus *now);                   /* what it is in, but for a pause; `now` may be NULL */
+/* the mode without a pause; `now` may be NULL */
+ShopMode mode_resumed(const ShopStatus *now);
 enum {
 	STOP_PRIORITY = 100
 }; /* of a stop, and of a pause for complaints: a slip of `cartbus shop mode` does not lift it */
-/* Says it, and before it on record what it changes; `before` may be NULL. Complains and returns an exit when it cannot. */
+/*
+ * Publishes the mode, after an audit of the change; `before` may be NULL. Complains and returns an exit code
+ * on failure.
+ */
 int mode_say(const struct command *command, struct client *client, const char *shop, const ShopStatus *before,
 	ShopStatus *status, uint64_t *ret_seq);
 const ShopStatus *modes_find(const struct modes *modes, const char *shop); /* NULL: never said */

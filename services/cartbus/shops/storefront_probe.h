@@ -1,6 +1,4 @@
-/*
- * storefront_probe.h: does the API that a shop.conf names answer, and take our key?
- */
+/* storefront_probe.h: does the API in a shop.conf answer and accept our key? */
 #ifndef CARTBUS_SHOPS_STOREFRONT_PROBE_H
 #define CARTBUS_SHOPS_STOREFRONT_PROBE_H
 
@@ -13,7 +11,7 @@ struct storefront_probed {
 	char words[300];
 };
 
-/* Asks it what is asked before a mail, about a cart that nobody has. Waits for the answer. */
+/* Asks the question that precedes a mail, about a cart that does not exist. It blocks until the answer. */
 void storefront_probe(const struct command *command, const struct shop *shop, struct storefront_probed *ret);
 
 #endif

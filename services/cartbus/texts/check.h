@@ -1,4 +1,4 @@
-/* check.h: the configuration with all that it leads to, judged */
+/* check.h: checks the configuration and all files that it names */
 #ifndef CARTBUS_TEXTS_CHECK_H
 #define CARTBUS_TEXTS_CHECK_H
 

@@ -1,8 +1,8 @@
 /*
- * scratch.h: a folder for what a rehearsal folds
+ * scratch.h: a temporary folder for the state that a rehearsal folds
  *
- * It holds what the services know of shoppers: readable by its user alone, and gone with the command, also when it is interrupted; of a
- * command that was killed, with the next one.
+ * It has shoppers' data: only its user can read it, and it is removed at the end of the command, also after
+ * an interrupt; after a kill the next command removes it.
  */
 #ifndef CARTBUS_TEXTS_SCRATCH_H
 #define CARTBUS_TEXTS_SCRATCH_H

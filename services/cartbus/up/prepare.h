@@ -1,4 +1,4 @@
-/* prepare.h: the folders and keys that everything else expects */
+/* prepare.h: makes the folders and keys of an installation */
 #ifndef CARTBUS_UP_PREPARE_H
 #define CARTBUS_UP_PREPARE_H
 

@@ -1,6 +1,4 @@
-/*
- * alarms.h: the alarms that stand, as the log has them, and who was told
- */
+/* alarms.h: the standing alarms in the log, and the notices about them */
 #ifndef CARTBUS_WATCH_ALARMS_H
 #define CARTBUS_WATCH_ALARMS_H
 
@@ -17,7 +15,7 @@ struct alarms {
 		uint64_t seq;  /* of the message that raised it */
 		int64_t since_us;
 		int told_count;
-		AlarmTold told[TOLD_MAX]; /* on which ways somebody was told that it was raised */
+		AlarmTold told[TOLD_MAX]; /* the channels on which it was reported */
 	} each[ALARMS_MAX];
 };
 

@@ -1,5 +1,6 @@
 /*
- * health.h: how an installation is: what the broker answers, the alarms that stand, the shops that are stopped; and whether that is red
+ * health.h: the health of an installation: the broker's answer, the standing alarms, the stopped shops; and
+ * whether that is red
  */
 #ifndef CARTBUS_WATCH_HEALTH_H
 #define CARTBUS_WATCH_HEALTH_H
@@ -13,8 +14,8 @@
 
 struct health {
 	json_t *status;  /* the broker's answer; NULL: there is none */
-	json_t *red;     /* array of words: why it is not well; empty: it is */
-	json_t *stopped; /* array of words: what stands still because somebody wants it so */
+	json_t *red;     /* array of texts: why it is not healthy; empty: it is */
+	json_t *stopped; /* array of texts: what is stopped on purpose */
 	struct alarms alarms;
 	struct modes modes;
 	/* what the two were read from */
@@ -24,7 +25,10 @@ struct health {
 
 struct health *health_new(void);
 void health_free(struct health *health); /* takes NULL */
-/* Asks, and judges. An exit; complains when it fails. Without an answer it stays what it was before. */
+/*
+ * Asks the broker and judges the answer. Returns an exit code; complains on failure. Without an answer
+ * nothing changes.
+ */
 int health_look(const struct command *command, struct client *client, struct health *health);
 /* What the broker doubts of the clock; "" when there is nothing to say, or what there is makes it red. */
 const char *health_clock_note(const struct health *health);

@@ -1,6 +1,4 @@
-/*
- * outlook.h: when the next mail of a cart goes, and why then, in words and as JSON
- */
+/* outlook.h: when and why the next mail of a cart is sent, in words and as JSON */
 #ifndef CARTBUS_WATCH_OUTLOOK_H
 #define CARTBUS_WATCH_OUTLOOK_H
 
@@ -24,7 +22,7 @@ struct outlook_line {
 	char at[40]; /* "2026-11-22 08:00:00", "now", "when it is resumed", or "never" */
 	char words[320]; /* "first reminder (quiet hours until 08:00)" */
 };
-/* false: this timer is no cart's, or is an older one's. */
+/* false: it is no cart's timer, or it belongs to an older state of the cart. */
 bool outlook_line(const struct outlook *outlook, const char *shop, const char *zone, const TimerSet *timer,
 	struct outlook_line *ret);
 /* NULL likewise. {"step", "at_us", "at", "observed", "with_sender", "why"}; no mail: step 0, and why there is none. */

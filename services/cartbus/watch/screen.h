@@ -1,15 +1,16 @@
-/*
- * screen.h: a terminal, owned for a while
- */
+/* screen.h: takes over the terminal for a while */
 #ifndef CARTBUS_WATCH_SCREEN_H
 #define CARTBUS_WATCH_SCREEN_H
 
 #include "services/cartbus/watch/screen_buffer.h"
 #include <stdbool.h>
 
-/* -ENOTTY: TERM names no terminal that is known. In colour, unless NO_COLOR is set or it knows none. */
+/*
+ * Takes over the terminal. -ENOTTY: the terminal in TERM is unknown. It uses colours unless NO_COLOR is set
+ * or the terminal has none.
+ */
 int screen_open(void);
-void screen_close(void); /* as it was before; harmless when it is not open */
+void screen_close(void); /* restores the terminal; harmless if it is not open */
 void screen_size(int *ret_width, int *ret_height);
 void screen_show(const struct screen_buffer *screen_buffer);
 
@@ -23,6 +24,6 @@ enum screen_key {
 	KEY_OF_ESCAPE,
 	KEY_OF_RESIZE
 };
-int screen_key(void); /* a character, or one of these; does not wait */
+int screen_key(void); /* a character or an enum screen_key; does not wait */
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * timers.h: the timers that are set, as the log tells them
- */
+/* timers.h: the set timers, read from the log */
 #ifndef CARTBUS_WATCH_TIMERS_H
 #define CARTBUS_WATCH_TIMERS_H
 

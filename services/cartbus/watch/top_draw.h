@@ -1,6 +1,4 @@
-/*
- * top_draw.h: the figures of `cartbus top` as a picture
- */
+/* top_draw.h: draws the figures of `cartbus top` into a screen buffer */
 #ifndef CARTBUS_WATCH_TOP_DRAW_H
 #define CARTBUS_WATCH_TOP_DRAW_H
 
@@ -10,17 +8,17 @@
 struct top_banner {
 	const char *away;  /* why the broker does not answer; NULL: it does */
 	int64_t since_us;  /* how long that has been so */
-	bool is_frozen;    /* nobody looks again until a key */
-	double interval_s; /* 0: this is the only picture */
+	bool is_frozen;    /* no new look until a key is pressed */
+	double interval_s; /* 0: it is drawn only once */
 	enum top_order order;
-	int first_process; /* that is shown, so many down */
+	int first_process; /* index of the first shown process */
 };
 
-/* `figures` NULL: the broker was never seen. Draws all over the picture. */
+/* Draws the whole buffer. `figures` NULL: the broker never answered. */
 void top_draw(struct screen_buffer *screen_buffer, const struct top_figures *figures, const struct top_banner *banner);
-/* The rows that it takes to leave nothing out. */
+/* The number of rows that shows everything. */
 int top_draw_height(const struct top_figures *figures, int width);
-/* The first line, and in the last one what keys there are. */
+/* Draws the first line, and the keys in the last line. */
 void top_draw_frame(struct screen_buffer *screen_buffer, const struct top_figures *figures,
 	const struct top_banner *banner, const char *keys);
 void top_draw_help(struct screen_buffer *screen_buffer);

@@ -1,6 +1,6 @@
 /*
- * top_figures.h: what `cartbus top` shows, as numbers: the broker's answers of the last minute, so that what only grows can be told as a rate;
- * numbers as people read them in a table; and what is shown
+ * top_figures.h: the numbers of `cartbus top`: the broker's answers of the last minute, from which rates are
+ * computed; short forms of numbers for a table; and the figures to show
  */
 #ifndef CARTBUS_WATCH_TOP_FIGURES_H
 #define CARTBUS_WATCH_TOP_FIGURES_H
@@ -22,19 +22,23 @@ struct looks {
 	} each[LOOKS_MAX];
 };
 
-void looks_add(struct looks *looks, json_t *status, int64_t at_us); /* shares it; forgets what is older than a minute */
+/* takes a reference; forgets answers older than a minute */
+void looks_add(struct looks *looks, json_t *status, int64_t at_us);
 void looks_forget(struct looks *looks);
 
-/* How fast the log grew between the look before `at` and that one, a second; negative: not known. */
+/* Messages per second between the look before `at` and that one; negative: unknown. */
 double looks_messages_s(const struct looks *looks, int at);
 
-/* What a process counted within the last `within_us`, as far as it was seen: since it is there, by the same broker. */
+/*
+ * The count of a process within the last `within_us`, as far as it was observed: since its start, under the
+ * same broker.
+ */
 struct counted {
-	double amount, seconds; /* seconds 0: not known */
+	double amount, seconds; /* seconds 0: unknown */
 };
 struct counted looks_counted(const struct looks *looks, const json_t *session, const char *name, int64_t within_us);
 
-/* ---- numbers as people read them in a table: short ---- */
+/* ---- short numbers for a table ---- */
 
 enum { HUMAN_FORMAT_ROOM = 16 };
 
@@ -45,7 +49,7 @@ const char *human_format_rate(
 const char *human_format_bytes(double bytes, char ret[HUMAN_FORMAT_ROOM]); /* "812K", "41.2G" */
 const char *human_format_age(int64_t us, char ret[HUMAN_FORMAT_ROOM]);     /* "3s", "4min", "2h", "5d" */
 
-/* ---- what is shown ---- */
+/* ---- the figures to show ---- */
 
 enum { TOP_QUEUES_MAX = 32, TOP_PROCESSES_MAX = 256 };
 
@@ -59,7 +63,11 @@ struct top_queue {
 struct top_process {
 	const char *service, *instance, *host;
 	double turns_s, effects_s; /* a second; negative: not known yet */
-	double p99_us; /* at most so long took 99 of 100 decisions of the last minute; 0: there were none; INFINITY */
+	/*
+	 * 99 of 100 decisions of the last minute took at most this long; 0: there were none; INFINITY: longer
+	 * than all bounds
+	 */
+	double p99_us;
 	double in_flight, failures, timeouts, throttles, lag, memory_bytes;
 };
 
@@ -70,13 +78,14 @@ struct top_figures { /* strings are borrowed from health and looks */
 	const struct health *health;
 	const struct looks *looks;
 	bool is_red;
-	int alarms;                    /* that stand, seen or not */
+	int alarms;                    /* standing alarms, acknowledged or not */
 	double messages_s, webhooks_s; /* a second; negative: not known yet */
 	double head, uptime_us, disk_free_bytes, parked_claims, dead;
 	double mails_day, mails_hour, mails_failed_day, recovered_day,
 		timers_pending; /* negative: no monitor tells them */
 	int64_t wall_us;        /* the broker's clock */
-	int64_t next_cart_us;   /* when the first cart's turn is; 0: none waits, or no monitor tells */
+	/* when the first cart is decided on; 0: none waits, or no monitor reports it */
+	int64_t next_cart_us;
 	int queue_count, process_count;
 	struct top_queue queues[TOP_QUEUES_MAX];
 	struct top_process processes[TOP_PROCESSES_MAX];

@@ -14,14 +14,17 @@ struct day {
 	uint32_t carts, mails; /* counted by day_csv */
 };
 
-/* What of the installation stands in the file: where the owner's links lead, and the key they are signed with. */
+/* The installation's part of the file: the address of the owner's links, and the key that signs them. */
 struct day_links {
 	char public_url[256];
 	uint8_t key[128];
 	size_t key_len; /* 0: no links */
 };
 
-/* One row per cart to which something happened on that day; RFC 4180, and no cell that a spreadsheet takes for a formula. */
+/*
+ * Appends one row for each cart that changed on that day. The format is RFC 4180; no cell can be taken for a
+ * formula by a spreadsheet.
+ */
 void day_csv(const struct state *state, const struct shop *shop, const struct rules *rules,
 	const struct day_links *links, struct day *day, struct buffer *ret);
 

@@ -9,8 +9,8 @@
 #include "proto/cart_topics.h"
 #include "services/carts/exporter/day_csv.h"
 
-void sheet_say_due(
-	const struct shop *shop, const struct period *day, struct turn *turn); /* if the shop names a sheet */
+/* says sheet.due if the shop names a sheet */
+void sheet_say_due(const struct shop *shop, const struct period *day, struct turn *turn);
 
 enum verdict sheet_hear_due(const struct state *state, const SheetDue *due, struct turn *turn);
 void sheet_remember_claim(struct state *state, const struct message_meta *said, const SheetClaim *claim);
@@ -19,21 +19,22 @@ void sheet_remember_alarm(struct state *state, const struct message_meta *said, 
 
 extern const struct effect_kind sheet_look_effect, sheet_append_effect;
 
-/* ---- the rows of a day as the Sheets API takes them, and whether they are there ---- */
+/* ---- the rows of a day for the Sheets API, and whether the sheet has them ---- */
 
 /*
- * The body of values:append: what stands in the CSV of a day, behind the shop and the day; amounts are numbers, all else text that
- * RAW keeps from being a formula. Returns how many rows without the header.
+ * Writes the body of values:append: the rows of a day's CSV, each after the shop and the day. Amounts are
+ * numbers; all else is text, which RAW keeps from being a formula. Returns the number of rows without the
+ * header.
  */
 unsigned sheet_rows(struct bytes csv, const char *shop, const char *day, bool with_header, struct buffer *ret_json);
 
 enum sheet_look {
-	SHEET_UNREADABLE, /* not what the API answers */
+	SHEET_UNREADABLE, /* no valid answer of the API */
 	SHEET_EMPTY,
-	SHEET_WITHOUT, /* rows of others, none of this day */
+	SHEET_WITHOUT, /* other rows, but none of this day */
 	SHEET_WITH
 };
-/* The first two columns, as values.get answers with majorDimension=COLUMNS. */
+/* `answer` is the answer of values.get with majorDimension=COLUMNS for the first two columns. */
 enum sheet_look sheet_look(struct bytes answer, const char *shop, const char *day);
 
 #endif

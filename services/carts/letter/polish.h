@@ -1,9 +1,10 @@
 /*
- * polish.h: the opening line of a reminder, said better by a model
+ * polish.h: a model improves the opening line of a reminder
  *
- * The model is given the line as the owner's words make it, the language, the shop's name and the items' titles: no address, and in
- * the shopper's name's place "{first name}", which is put back afterwards. What it answers counts only if it adds nothing
- * (model_line_fault); else the owner's own line goes. Whether a mail goes was decided before, and is asked again after.
+ * The model gets the owner's line, the language, the shop's name and the items' titles. It gets no address,
+ * and "{first name}" instead of the shopper's name, which is put back afterwards. Its answer is used only if
+ * it adds nothing (model_line_fault); otherwise the owner's own line is used. Whether the mail is sent was
+ * decided before, and is checked again afterwards.
  */
 #ifndef CARTS_LETTER_POLISH_H
 #define CARTS_LETTER_POLISH_H
@@ -17,7 +18,10 @@ enum { POLISHED_MAX = 4 * MODEL_LINE_MAX + 256 };
 
 /* false: this voice has no opening line. The caller clears *ret. */
 bool polish_ask(const struct reminder *reminder, struct model_request *ret);
-/* NULL: ret_line is to stand in the line's place; else why it is not, in a few words that may be the answer's own. */
+/*
+ * NULL: ret_line replaces the line. Otherwise the reason why it does not, in a few words, which may come from
+ * the answer.
+ */
 const char *polish_take(
 	const struct reminder *reminder, const struct model_answer *answer, char ret_line[POLISHED_MAX]);
 

@@ -1,7 +1,7 @@
 /*
- * render.h: what a reminder says, as text and as HTML, from one source
+ * render.h: renders a reminder as text and as HTML from one source
  *
- * Inside this library only; others call reminder.h.
+ * Only for this library; other code calls reminder.h.
  */
 #ifndef CARTS_LETTER_RENDER_H
 #define CARTS_LETTER_RENDER_H
@@ -11,37 +11,42 @@
 
 enum { MAIL_ITEMS_MAX = sizeof((CartState){ 0 }.items) / sizeof(Item), MAIL_ITEM_PRICE_ROOM = 80 };
 
-/* The values of one mail, cleaned of controls and of marks that turn the text around them; borrowed from `reminder` else. */
+/*
+ * The values of one mail, without control characters and direction marks. All else is borrowed from
+ * `reminder`.
+ */
 struct mail_words {
 	const struct reminder *reminder;
 	const struct voice_mail *voice;
 	const struct template *footer; /* the voice's, or the built-in one of its language */
-	char locale[LOCALE_ROOM];      /* of amounts and numbers: the cart's, else the shop's */
+	char locale[LOCALE_ROOM];      /* for amounts and numbers: the cart's locale, else the shop's */
 	bool rtl;                      /* the words are written from right to left */
 	char shop[100], first_name[100], total[80] /* "": not given */, count[40], discount_code[64],
 		postal_address[300];
-	char date[80], weekday[80]; /* when the basket was left, in the shop's zone; "": nothing mentions it */
-	char prices[MAIL_ITEMS_MAX][MAIL_ITEM_PRICE_ROOM]; /* of each item, for all pieces of it; "": not given */
+	/* when the basket was left, in the shop's zone; "": the texts do not use it */
+	char date[80], weekday[80];
+	/* the price of each item, for all its pieces; "": not given */
+	char prices[MAIL_ITEMS_MAX][MAIL_ITEM_PRICE_ROOM];
 	uint64_t pieces;
 };
 
 void mail_words_fill(const struct reminder *reminder, struct mail_words *ret);
-/* Appends a value to text that is not marked up: it may run the other way than the line it stands in. */
+/* Appends a value to plain text, isolated, because its direction may differ from that of the line. */
 void mail_words_isolate(const struct mail_words *words, const char *value, struct buffer *ret);
 bool mail_words_has(const struct mail_words *words, enum value value);
-/* Of anything but items and links: the value, else `label`, else "". */
+/* For every value except items and links: the value, else `label`, else "". */
 const char *mail_words_value(const struct mail_words *words, enum value value, const char *label);
-/* "" when there is none to show: the owner's copy must not unsubscribe the shopper. */
+/* "" if there is none to show; the owner's copy has none, because it must not unsubscribe the shopper. */
 const char *mail_words_link(const struct mail_words *words, enum value value);
 void mail_item_title(const Item *item, char ret[320]); /* with the variant; never empty */
 void mail_item_count(const struct mail_words *words, const Item *item, char ret[40]);
 const char *mail_words_plural(const struct mail_words *words, enum value value);
-/* What the owner or a tester reads above the mail; "": it is a shopper's. */
+/* The note above the mail for the owner or a tester; "" for a shopper's mail. */
 void mail_words_note(const struct mail_words *words, char ret[500]);
-bool mail_words_may_link(
-	const struct mail_words *words, const char *url); /* to what the owner wrote: the shop's own hosts */
+/* may a link of the owner's text lead there: only to the shop's own hosts */
+bool mail_words_may_link(const struct mail_words *words, const char *url);
 
-/* The opening line as text, the polished one if there is one; false: this voice has none. */
+/* Appends the opening line as text, the polished one if there is one; false: this voice has none. */
 bool mail_render_opening(const struct mail_words *words, struct buffer *ret);
 void mail_render_text(const struct mail_words *words, struct buffer *ret);
 void mail_render_html(const struct mail_words *words, const char *subject, struct buffer *ret);

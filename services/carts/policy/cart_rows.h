@@ -1,6 +1,4 @@
-/*
- * cart_rows.h: the carts, and which of them turned out to be one, as a service has folded them from cart.state
- */
+/* cart_rows.h: the carts and their merges, as a service has folded them from cart.state */
 #ifndef CARTS_POLICY_CART_ROWS_H
 #define CARTS_POLICY_CART_ROWS_H
 
@@ -13,9 +11,10 @@ STATE_TABLE(cart_rows, "cart", CartState); /* by the cart's id */
 bool cart_rows_remember(struct state *state, const struct message_meta *said, const CartState *cart);
 
 /*
- * Which carts turned out to be one: folded from cart.state by services that still hold a decision about the separate ones
+ * Merged carts, for services that still have a decision about the separate carts
  *
- * A cart's row names what was merged into it, but a decision carries the row as it was then: a cart may have been merged since.
+ * A cart's row names the carts that were merged into it. But a decision has the row of its time, and the cart
+ * may have been merged since.
  */
 
 void merges_remember(struct state *state, const struct message_meta *said, const CartState *cart);
@@ -23,12 +22,12 @@ void merges_remember(struct state *state, const struct message_meta *said, const
 enum { MERGES_MOST = 4, MERGES_ID_MAX = 72 }; /* CartState.merged_from, proto/cart.options */
 
 struct merges {
-	bool away; /* it was merged into another cart, whose chase goes on instead of this one's */
+	bool away; /* it was merged into another cart, which gets the reminders instead */
 	int count; /* carts that were merged into this one */
 	char from[MERGES_MOST][MERGES_ID_MAX];
 };
 
-/* By the newest row that was folded; nothing is merged as far as is known: all zero. */
+/* From the newest folded row; all zero: no merge is known. */
 struct merges merges_of(const struct state *state, const char *shop, const char *cart_id);
 
 #endif

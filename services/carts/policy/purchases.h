@@ -1,8 +1,8 @@
 /*
- * purchases.h: who bought what: orders by every name they have, and what the shop takes their payment status for
+ * purchases.h: orders by each of their ids, and the meaning of their payment status for the shop
  *
- * The fact keeps the platform's word; what the word means is asked when something is decided, by the shop's map of that moment
- * (shop.conf [payment]) over these defaults:
+ * The fact keeps the platform's word. Each decision looks up its meaning in the shop's present map (shop.conf
+ * [payment]) and in these defaults:
  *
  *   Shopify      every financial_status is a purchase: an order is there only when the checkout was completed. "pending" waits for a
  *                bank transfer or cash on delivery, "voided" and "refunded" were ended by the shop: no shopper is nudged back to them.
@@ -21,10 +21,10 @@
 
 struct payment {
 	enum payment_meaning meaning;
-	bool unknown; /* neither the shop nor we have this word: counted as bought */
+	bool unknown; /* neither the shop's map nor the defaults have this word; it counts as bought */
 };
 
-/* `shop` NULL: its configuration is not known (yet). A cancellation is never a purchase. */
+/* `shop` NULL: its configuration is not known yet. A cancellation is never a purchase. */
 struct payment payment_of(const struct shop *shop, const CartCheckout *checkout);
 
 void purchases_remember(struct state *state, const struct message_meta *said, const CartCheckout *checkout);
@@ -37,21 +37,25 @@ struct orders {
 	struct purchase bought, not_yet;
 };
 /*
- * The orders by one name: a name of the join ("ct:abc"), or a shopper's: purchases_of_address, purchases_of_customer. Test orders
- * count. The shop's map is its document's; none has come: the defaults.
+ * The orders under one name: a join name ("ct:abc"), or a shopper's name from purchases_of_address or
+ * purchases_of_customer. Test orders count. The payment map is that of the shop's document; without one, the
+ * defaults.
  */
 struct orders purchases_by(const struct state *state, const char *shop, const char *name);
 enum { PURCHASER_MAX = 80 };
 const char *purchases_of_address(const char *address_hash, char ret[PURCHASER_MAX]);
 const char *purchases_of_customer(const char *customer_id, char ret[PURCHASER_MAX]);
 
-/* Has this shopper bought here (no test order) before the cart was left? */
+/* Did this shopper buy here before the cart was left? Test orders do not count. */
 bool purchases_know(const struct state *state, const struct shop *shop, const CartState *cart);
 
-/* Every order that was folded, once by each of its names: `checkout` has that one id, and no total. For a restore. */
+/*
+ * Gives every folded order once for each of its names; `checkout` has only that id, and no total. For a
+ * restore.
+ */
 struct purchase_recalled {
 	const char *shop, *name;
-	uint64_t seq; /* of the last message of these words */
+	uint64_t seq; /* of the last message of this order */
 	CartCheckout checkout;
 };
 typedef void purchase_recalled_fn(const struct purchase_recalled *order, void *context);

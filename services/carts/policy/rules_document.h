@@ -10,8 +10,8 @@
 extern const struct document_kind rules_document;
 
 /*
- * The rules of this shop. Borrowed until the next call with the same shop. NULL: none were said yet, or an older program said some that
- * cannot be read. `ret_version` (may be NULL): 0 if there are none.
+ * The rules of this shop. Borrowed until the next call with the same shop. NULL: there are none yet, or an
+ * older program said rules that cannot be read. `ret_version` (may be NULL): 0 if there are none.
  */
 const struct rules *rules_in_use(const struct state *state, const char *shop, uint32_t *ret_version);
 

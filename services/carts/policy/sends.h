@@ -1,5 +1,6 @@
 /*
- * sends.h: what was mailed, claimed, released: folded from send.claim and reminder.* by each service that needs it
+ * sends.h: the state of each mail (claimed, sent, released ...), folded from send.claim and reminder.* by
+ * each service that needs it
  */
 #ifndef CARTS_POLICY_SENDS_H
 #define CARTS_POLICY_SENDS_H
@@ -16,49 +17,55 @@ void sends_remember_outcome(
 	struct state *state, const struct message_meta *said, const ReminderOutcome *outcome); /* any reminder.* */
 
 #define SENDS_REMEMBERED SENDS_REMEMBERED_BY(sends_remember_claim, sends_remember_outcome)
-/* For who makes more of a claim and of its release: calls these two, and says so. */
+/* For services that also use claims and releases themselves: their two functions must call those above. */
 #define SENDS_REMEMBERED_BY(claim, released)                                                                           \
 	REMEMBERS(send_claim, claim), REMEMBERS(reminder_sent, sends_remember_outcome),                                \
 		REMEMBERS(reminder_released, released), REMEMBERS(reminder_refused, sends_remember_outcome),           \
 		REMEMBERS(reminder_ambiguous, sends_remember_outcome),                                                 \
 		REMEMBERS(reminder_skipped, sends_remember_outcome)
 
-/* The states of a claim (kit/effect/claim.h), as they are called for mails. */
+/* The states of a claim (kit/effect/claim.h), with names for mails. */
 enum send_phase {
 	SEND_NONE = CLAIM_IS_ASKED,      /* never tried */
 	SEND_CLAIMED = CLAIM_IS_CLAIMED, /* claimed, no outcome yet */
 	SEND_SENT = CLAIM_IS_DONE,
-	SEND_RELEASED =
-		CLAIM_IS_RELEASED,       /* definitely not delivered, may be tried again with the next attempt number */
-	SEND_REFUSED = CLAIM_IS_REFUSED, /* for good: this step is spent */
-	SEND_AMBIGUOUS = CLAIM_IS_AMBIGUOUS, /* spent, never repeated */
-	SEND_SKIPPED = CLAIM_IS_SKIPPED      /* decided not to; spent */
+	/* certainly not delivered; may be tried again with the next attempt number */
+	SEND_RELEASED = CLAIM_IS_RELEASED,
+	SEND_REFUSED = CLAIM_IS_REFUSED,     /* refused for good: this step is spent */
+	SEND_AMBIGUOUS = CLAIM_IS_AMBIGUOUS, /* may have been delivered: spent, never repeated */
+	SEND_SKIPPED = CLAIM_IS_SKIPPED      /* decided against; spent */
 };
 
 struct send {
 	enum send_phase phase;
 	uint32_t attempt; /* the highest seen; 0: none */
-	int64_t at_us;    /* of the outcome, or of the claim */
+	int64_t at_us;    /* time of the outcome, or of the claim */
 	uint64_t due_seq;
-	char owner[40]; /* of the claim */
+	char owner[40]; /* the run that made the claim */
 };
 
-/* Of this cart and of every cart merged into it: the most spent one counts. */
+/* The state of a step for this cart and all carts merged into it: the most final one counts. */
 struct send sends_of(const struct state *state, const char *shop, const CartState *cart, int step);
-/* The key of a step in the table sends, which holds a struct claim_row for each. */
+/* The key of a step in the table sends. */
 enum { SEND_KEY_MAX = 96 };
 const char *send_key(char to[SEND_KEY_MAX], const char *cart_id, uint32_t step);
-/* This attempt of the cart's own is the claim that holds, and no cart that was merged into it has spent the step. */
+/*
+ * true: the valid claim is this attempt of the cart itself, and no cart that was merged into it has spent the
+ * step.
+ */
 bool sends_claimed_alone(
 	const struct state *state, const char *shop, const CartState *cart, int step, uint32_t attempt);
-/* Calls each() for every step that anything is known of; false: there is none. */
+/* Calls each() for every known step; false: there is none. */
 typedef void sends_each_fn(const char *shop, const char *cart_id, int step, const struct send *send, void *context);
 bool sends_each(const struct state *state, sends_each_fn *each, void *context);
 bool send_is_spent(enum send_phase phase);      /* sent, refused, ambiguous, skipped, claimed */
 bool send_may_have_gone(enum send_phase phase); /* sent, ambiguous, claimed: what sends_last_to counts */
-/* When this shopper was last mailed by this shop, any cart; 0: never. Claims without an outcome count. */
+/* When this shop last mailed this shopper about any cart; 0: never. Claims without an outcome count. */
 int64_t sends_last_to(const struct state *state, const char *shop, const char *address_hash);
-/* Until when this shopper had as many mails as the rules allow in some time; 0: fewer. Claims without an outcome count. */
+/*
+ * Until when the rules allow no further mail to this shopper; 0: one is allowed now. Claims without an
+ * outcome count.
+ */
 int64_t sends_capped_until_us(
 	const struct state *state, const char *shop, const char *address_hash, const struct rules *rules);
 

@@ -1,10 +1,11 @@
 /*
  * stops.h: the raw messages that forbid a send, as they were confirmed to the outside
  *
- * Folded by waiter and sender alike, from the raw topics, so that promise 4 holds while intake and unsub are behind or down.
- * A checkout stops a cart by any id it shares with it, also through ids that other raw messages tied together, and by address
- * when the cart's last change is not newer than the purchase, by clocks that may differ (change.h). What counts as one, the shop's map of payment statuses says
- * (purchases.h), so a service that asks also remembers documents. In doubt a stop applies.
+ * Waiter and sender both fold them from the raw topics, so that promise 4 holds while intake and unsub are
+ * behind or down. A checkout stops a cart if they share an id, also through ids that other raw messages
+ * connect. It also stops a cart by address if the cart's last change is not newer than the purchase, allowing
+ * for different clocks (change.h). The shop's map of payment statuses tells what counts as a purchase
+ * (purchases.h), so a service that asks must also remember documents. In doubt a stop applies.
  */
 #ifndef CARTS_POLICY_STOPS_H
 #define CARTS_POLICY_STOPS_H
@@ -37,29 +38,30 @@ enum stop {
 	STOP_SUPPRESSED,
 	STOP_BY_OWNER, /* this cart was suppressed or written off */
 	STOP_EMPTIED,  /* a raw change emptied it */
-	STOP_CHANGED,  /* a raw change is newer than the cart as decided on: it will be decided anew */
-	STOP_PAUSED    /* the shop: for now */
+	STOP_CHANGED,  /* a raw change is newer than the cart of the decision, so it will be decided again */
+	STOP_PAUSED    /* the shop is paused, for now */
 };
 
 struct stopped {
 	enum stop stop;
-	uint64_t seq; /* of the message that stops */
+	uint64_t seq; /* the number of the message that stops */
 	int64_t at_us;
 	/*
-	 * The latest order of this cart, or by its address, that is not paid (shop.conf [payment]); 0: none. No stop, but the shopper
-	 * was there: the waits count from it, and a mail that was decided on before it is decided anew. Only looked for without a
-	 * purchase.
+	 * The time of the latest unpaid order of this cart, or by its address (shop.conf [payment]); 0: none.
+	 * It is no stop, but the shopper was there: the waits count from it, and a mail that was decided on
+	 * before it is decided on again. It is set only if there is no purchase.
 	 */
 	int64_t unpaid_us;
-	uint64_t unpaid_seq; /* of that order */
+	uint64_t unpaid_seq; /* the number of that order's message */
 };
 
-/* The strongest stop that holds for this cart now (permanent ones before STOP_CHANGED and STOP_PAUSED). */
+/* The strongest stop for this cart now (permanent ones before STOP_CHANGED and STOP_PAUSED). */
 struct stopped stops_for(const struct state *state, const char *shop, const CartState *cart);
-const char *stop_name(enum stop stop);                            /* "bought", "opted out", ... for audits */
-ShopMode stops_mode(const struct state *state, const char *shop); /* MODE_OBSERVE when nothing was ever said */
+/* a name for audits, such as "bought" or "opted out" */
+const char *stop_name(enum stop stop);
+ShopMode stops_mode(const struct state *state, const char *shop); /* MODE_OBSERVE if no mode was ever said */
 
-/* ---- every stop that a service has folded, for a restore: the log that it was folded from is gone ---- */
+/* ---- every stop that a service has folded, for a restore after the loss of the log ---- */
 
 enum stop_recalled_kind {
 	RECALLED_PERSON,
@@ -80,7 +82,7 @@ struct stop_recalled {
 	uint32_t priority;
 };
 
-/* What was lifted is left out. */
+/* Lifted stops are left out. */
 typedef void stop_recalled_fn(const struct stop_recalled *row, void *context);
 void stops_recall(const struct state *state, stop_recalled_fn *each, void *context);
 

@@ -1,6 +1,4 @@
-/*
- * stops_rows.h: how stops.c and stops_rows.c lay down what they remember; nobody else reads it
- */
+/* stops_rows.h: the rows of stops.c and stops_rows.c; no other file reads them */
 #ifndef CARTS_POLICY_STOPS_ROWS_H
 #define CARTS_POLICY_STOPS_ROWS_H
 
@@ -19,9 +17,9 @@ struct stop_row {
 
 /* One change, or several together. */
 struct change_row {
-	uint64_t seq; /* of the newest; 0: none, or one that is not in the log yet */
+	uint64_t seq; /* number of the newest change; 0: none, or one that is not in the log yet */
 	int64_t at_us;
-	uint64_t items_digest; /* 0: no change spoke of items */
+	uint64_t items_digest; /* 0: no change had items */
 	int64_t total_minor;
 	uint32_t has_total, emptied, saved_link, said_no;
 	char currency[4];
@@ -45,7 +43,10 @@ STATE_STRUCTS(stops_status, "stops.status", struct status_row);
 STATE_STRINGS(stops_tie, "stops.tie");
 
 const char *stop_prefix(char to[STOP_PREFIX_MAX], const char *name); /* "name US" */
-/* Changes are added in the order of the log, which is not the order in which they happened. */
+/*
+ * Adds a change. Changes come in the order of the log, which may differ from the order in which they
+ * happened.
+ */
 void stop_add_change(struct change_row *to, const struct change_row *change);
 
 #endif

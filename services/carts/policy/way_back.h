@@ -1,8 +1,8 @@
 /*
- * way_back.h: where a mail about a cart would lead its shopper, and whether the shop lets it
+ * way_back.h: where the link in a mail about a cart leads, and whether that is allowed
  *
- * A reminder carries the recovery URL that the storefront gave. A cart without one, with one that is no clean https address, or with one
- * whose host is not the shop's is never mailed. Deciding, showing and counting use the same judgement.
+ * A reminder has the storefront's recovery URL. A cart is never mailed if it has none, if it is no clean
+ * https address, or if its host is not the shop's. Decisions, displays and counts all use this check.
  */
 #ifndef CARTS_POLICY_WAY_BACK_H
 #define CARTS_POLICY_WAY_BACK_H
@@ -13,16 +13,19 @@
 
 enum way_back_kind { WAY_BACK_LEADS, WAY_BACK_MISSING, WAY_BACK_UNCLEAN };
 
-/* What the judgement needs of a cart, and nothing of the URL that names a basket: a row for a service's state (bus/actor/state.h). */
+/*
+ * The data of a cart for this check, without the part of the URL that names a basket: a row for a service's
+ * state (bus/actor/state.h).
+ */
 struct way_back {
 	uint32_t kind;            /* enum way_back_kind */
 	uint32_t platform;        /* of the cart: Platform */
-	char host[URL_HOST_ROOM]; /* of WAY_BACK_LEADS; "": its authority names a user, or is no host */
+	char host[URL_HOST_ROOM]; /* of WAY_BACK_LEADS; "": the URL has a user's name or no valid host */
 };
 
-/* Zeroed as a whole and filled. */
+/* Zeroes and fills *ret. */
 void way_back_of(const CartState *cart, struct way_back *ret);
-/* Why it leads nowhere, as a constant; NULL: it leads to the shop. */
+/* Why it cannot be used, as a constant; NULL: it leads to the shop. */
 const char *way_back_fault(const struct shop *shop, const struct way_back *way);
 
 #endif

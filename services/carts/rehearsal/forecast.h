@@ -1,7 +1,8 @@
 /*
- * forecast.h: when the next mail of a cart goes, by what the log says so far
+ * forecast.h: predicts from the log when the next mail of a cart is sent
  *
- * The waiter's own folds over the log, and its own decision asked ahead of its time (carts/policy/plan.h). Nothing is decided.
+ * It runs the waiter's own folds over the log and asks for its decision in advance (carts/policy/plan.h). It
+ * publishes nothing.
  */
 #ifndef CARTS_REHEARSAL_FORECAST_H
 #define CARTS_REHEARSAL_FORECAST_H
@@ -12,19 +13,25 @@
 
 struct forecast;
 
-/* `folder`: where folded state lies meanwhile; NULL: in memory. NULL: ret_why. */
+/*
+ * `folder`: a place for the folded state; NULL: in memory. Returns NULL on failure; ret_why gives the reason.
+ */
 struct forecast *forecast_new(const char *folder, char ret_why[512]);
 void forecast_free(struct forecast *forecast); /* takes NULL */
 
-/* Every message of the shops that are asked about, and of SHOP_OF_ALL, from the log's beginning to its end. */
+/* Takes every message of the wanted shops and of SHOP_OF_ALL, from the beginning of the log to its end. */
 void forecast_hear(struct forecast *forecast, const struct message_meta *said, struct bytes payload);
 
 struct foreseen {
-	int with_sender; /* 1, 2: this reminder was decided and is on its way, see since_us; 0: none is, see plan */
+	/* 1, 2: this reminder was decided at since_us and is at the sender; 0: none is, see plan */
+	int with_sender;
 	int64_t since_us;
 	struct plan plan;
 };
-/* By the timer of a cart. false: it is none, or one of an older state of the cart, and wakes nobody. */
+/*
+ * Asks by the timer of a cart. false: it is no cart's timer, or belongs to an older state of the cart and has
+ * no effect.
+ */
 bool forecast_ask(
 	const struct forecast *forecast, const char *shop, const TimerSet *timer, int64_t now_us, struct foreseen *ret);
 

@@ -1,5 +1,6 @@
 /*
- * inside.h: the rehearsal's own memory, shared by rehearsal.c (what comes), step.c (decisions) and schedule.c (what is due)
+ * inside.h: the rehearsal's own memory, shared by rehearsal.c (messages), step.c (decisions) and schedule.c
+ * (timers)
  */
 #ifndef CARTS_REHEARSAL_INSIDE_H
 #define CARTS_REHEARSAL_INSIDE_H
@@ -22,16 +23,17 @@ struct services_under_test;
 struct services_under_test *services_under_test_new(const char *folder, char ret_why[512]); /* as replay_new */
 void services_under_test_free(struct services_under_test *under_test);                      /* takes NULL */
 struct replay *services_under_test_replay(const struct services_under_test *under_test, enum role role);
-enum role services_under_test_hears(
-	const struct services_under_test *under_test, const char *topic); /* who decides on it; ROLE_NONE: nobody */
+/* the service that hears the topic; ROLE_NONE: none */
+enum role services_under_test_hears(const struct services_under_test *under_test, const char *topic);
 uint32_t services_under_test_failures_max(
-	enum role role); /* so many failures make a dead letter of what it decides on */
-bool services_under_test_says(const struct services_under_test *under_test, const char *topic); /* one of them does */
-/* Folded by all but `has_it`, which may be ROLE_NONE. */
+	enum role role); /* after this many failures a message becomes a dead letter */
+/* one of them says the topic */
+bool services_under_test_says(const struct services_under_test *under_test, const char *topic);
+/* Folds the message in all services except `has_it`, which may be ROLE_NONE. */
 void services_under_test_fold(struct services_under_test *under_test, const struct message_meta *said,
 	struct bytes payload, enum role has_it);
 
-/* ---- a message that was said, kept until it has been decided on ---- */
+/* ---- a message, kept until it has been decided on ---- */
 
 struct message {
 	struct message_meta said; /* its strings are below */
@@ -44,21 +46,23 @@ struct message *message_new(const struct message_meta *said, struct bytes payloa
 void message_free(struct message *message); /* takes NULL */
 
 struct pending {
-	struct list hook;   /* in another's `behind` */
-	struct list behind; /* struct pending: what history decided on later than on this, and said nothing about */
+	struct list hook; /* in the list `behind` of another */
+	/* struct pending: messages that history decided on after this one, without saying anything */
+	struct list behind;
 	struct message *message;
-	enum role role;             /* who decides on it */
+	enum role role;             /* the service that decides on it */
 	uint64_t past;              /* its number in history; 0: history does not know it */
-	size_t turns_left;          /* that history made about it and that have not come yet */
+	size_t turns_left;          /* turns of history about it that are still to come */
 	bool decided;               /* at least once */
 	struct replay_turn running; /* an effect that has claimed: kind is set */
 	uint32_t failures;
 	SendClaim claim;         /* of that effect */
-	uint64_t as_it_did_from; /* from there on what is said about it is history's; 0: nothing is */
+	uint64_t as_it_did_from; /* from this number on its facts are taken from history; 0: none are */
 };
 
-struct pending *pending_new(struct message *message, enum role role, uint64_t past); /* takes the message */
-void pending_free(struct pending *pending); /* and what is behind it; takes NULL */
+/* takes ownership of the message */
+struct pending *pending_new(struct message *message, enum role role, uint64_t past);
+void pending_free(struct pending *pending); /* frees also the list `behind`; takes NULL */
 
 enum { REPLACED_MOST = 64 };
 
@@ -75,7 +79,7 @@ struct rehearsal {
 	struct sorted_map *unsaid;   /* place in history, counter -> struct unsaid */
 	struct sorted_map *schedule; /* time, counter -> struct item */
 	uint64_t counter;
-	/* what the log said last: the wake-up that the next firing is of */
+	/* the last wake-up in the log, to which the next firing belongs */
 	uint64_t wake_seq;
 	char wake_key[200];
 	/* timers that were set anew while they may have been firing */
@@ -84,25 +88,35 @@ struct rehearsal {
 	struct rehearsal_counts counts;
 };
 
-/* Known to everybody from now on, but for `has_it`, who folded it before; `past`: its number in history or 0. Takes the message. */
+/*
+ * Makes the message known to all services except `has_it`, which has folded it already. `past`: its number in
+ * history, or 0. Takes ownership of the message.
+ */
 void step_publish(struct rehearsal *rehearsal, struct message *message, enum role has_it, uint64_t past);
-/* Kept for its turns of history. */
+/* Keeps the message for its turns in history. */
 void step_keep(struct rehearsal *rehearsal, struct message *message, enum role role, uint64_t past);
-/* Every decision that history made before it heard of message `before`. */
+/* Replays every decision that history made before it heard message `before`. */
 void step_turns(struct rehearsal *rehearsal, uint64_t before);
-/* What history said by this place, is said now. */
+/* Publishes the facts that history had said up to this place. */
 void step_unsaid(struct rehearsal *rehearsal, uint64_t until);
-void step_replay(struct rehearsal *rehearsal, struct pending *pending); /* decided now; takes it */
-/* The facts of the last turn of `role`: of history's turn, or (NULL) of the rehearsal alone; `wake`: of a cart.wake. */
+/* decides on it now; takes ownership of it */
+void step_replay(struct rehearsal *rehearsal, struct pending *pending);
+/*
+ * Publishes the facts of the last turn of `role`. `turn`: the same turn in history; NULL: it is only in the
+ * rehearsal. `wake`: the number of a cart.wake.
+ */
 void step_facts(
 	struct rehearsal *rehearsal, enum role role, uint32_t count, const struct past_turn *turn, uint64_t wake);
 
 void schedule_timer(struct rehearsal *rehearsal, const TimerSet *set);
-void schedule_replaces(struct rehearsal *rehearsal, const char *name); /* before a set or cancel is folded */
-void schedule_again(struct rehearsal *rehearsal, struct pending *pending, int64_t at_us); /* takes it */
+/* to be called before a set or cancel is folded */
+void schedule_replaces(struct rehearsal *rehearsal, const char *name);
+/* takes ownership of it */
+void schedule_again(struct rehearsal *rehearsal, struct pending *pending, int64_t at_us);
 void schedule_run(struct rehearsal *rehearsal, int64_t before_us);
 void schedule_fire_as_it_did(struct rehearsal *rehearsal, const TimerFired *fired);
-void schedule_open(struct rehearsal *rehearsal); /* the timers that are set when the window begins */
+/* schedules the timers that are set at the beginning of the window */
+void schedule_open(struct rehearsal *rehearsal);
 void schedule_free(struct rehearsal *rehearsal);
 
 bool rehearsal_read(struct bytes payload, const pb_msgdesc_t *fields, void *ret);

@@ -1,12 +1,14 @@
 /*
- * rehearsal.h: what would have been mailed, had the owner's texts been others
+ * rehearsal.h: which mails would have been sent with other texts of the owner
  *
- * The log of one shop is played to the services' own functions in virtual time. What came from outside (storefronts, shoppers, the
- * owner, gateways) is taken as it came; what intake, waiter, timer and sender said is decided anew. A decision that history made as
- * well is made at its place and with its clock, so that the same texts give the same history; what follows from a difference is
- * decided at once. A mail server answers the nth try of a mail as it did then, and takes what it was never given.
+ * It plays the log of one shop to the services' own functions in virtual time. Messages from outside
+ * (storefronts, shoppers, the owner, gateways) stay as they were; intake, waiter, timer and sender decide
+ * again. A decision that is also in history is made at its place and with its clock, so that the same texts
+ * give the same history. The consequences of a difference are decided at once. The mail server answers the
+ * nth attempt of a mail as it did then, and accepts mails that it was never given.
  *
- * The log is read twice: from the window's beginning to survey it, then from the log's beginning to play it.
+ * The log is read twice: first from the beginning of the window to collect its history, then from the
+ * beginning of the log to play it.
  */
 #ifndef CARTS_REHEARSAL_REHEARSAL_H
 #define CARTS_REHEARSAL_REHEARSAL_H
@@ -20,23 +22,23 @@ enum { REHEARSAL_DOCUMENTS_MAX = 2 };
 
 struct rehearsal_plan {
 	const char *shop;
-	const char *folder; /* where folded state lies meanwhile; NULL: in memory */
+	const char *folder; /* a place for the folded state; NULL: in memory */
 	uint64_t from_seq;  /* the window's first message */
 	int64_t from_us;    /* and its time */
-	int document_count; /* texts that take the place of history's from there on; 0: all as it was */
+	int document_count; /* texts that replace those of history from the window on; 0: none */
 	struct rehearsal_document {
 		const char *kind; /* "rules", "shop" */
 		const char *text;
 	} documents[REHEARSAL_DOCUMENTS_MAX];
 };
 
-/* Borrows the plan. NULL: ret_why. One at a time in a process. */
+/* Borrows the plan. Returns NULL on failure; ret_why gives the reason. A process may have one at a time. */
 struct rehearsal *rehearsal_new(const struct rehearsal_plan *plan, char ret_why[512]);
 void rehearsal_free(struct rehearsal *rehearsal); /* takes NULL */
 
-/* Every message of this shop, and of SHOP_OF_ALL, from plan->from_seq to the end, in order. */
+/* First takes every message of this shop and of SHOP_OF_ALL, from plan->from_seq to the end, in order. */
 void rehearsal_history(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload);
-/* Then the same from the log's beginning, to the same end. */
+/* Then takes the same messages from the beginning of the log to the same end. */
 void rehearsal_hear(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload);
 void rehearsal_end(struct rehearsal *rehearsal);
 
@@ -59,32 +61,32 @@ struct rehearsed {
 	} was, would;
 };
 
-/* Each step of which anything became in history or in the rehearsal, by cart and step. */
+/* Calls each() for every step that had a result in history or in the rehearsal, in order of cart and step. */
 typedef void rehearsed_fn(const struct rehearsed *step, void *context);
 void rehearsal_each(const struct rehearsal *rehearsal, rehearsed_fn *each, void *context);
-/* The cart as the rehearsal left it; false: it knows none. */
+/* The cart at the end of the rehearsal; false: there is no such cart. */
 bool rehearsal_cart(const struct rehearsal *rehearsal, const char *cart_id, CartState *ret);
 
 /*
- * What the waiter would say if it looked now at a cart whose timer is set. Of a rehearsal whose window has not begun (from_seq
- * UINT64_MAX): everything is as the log has it.
+ * What the waiter would say now about a cart whose timer is set. If the window of the rehearsal has not begun
+ * (from_seq UINT64_MAX), everything is as in the log.
  */
 struct rehearsed_look {
 	const char *cart_id, *action; /* the audit's word: "still_shopping", "first_reminder", "deferred" ... */
 	uint64_t revision;
 	int64_t due_us;  /* of the timer */
 	int64_t next_us; /* the next look; 0: none */
-	bool mails;      /* a reminder would go */
+	bool mails;      /* a reminder would be sent */
 	uint32_t would_step;
 	int64_t would_us;
 };
 typedef void rehearsed_look_fn(const struct rehearsed_look *look, void *context);
 void rehearsal_view(struct rehearsal *rehearsal, int64_t now_us, rehearsed_look_fn *each, void *context);
 
-/* How much of it was history's own, for the curious and for tests. */
+/* How much of the rehearsal came from history, for information and tests. */
 struct rehearsal_counts {
 	size_t messages, as_it_was, anew; /* heard; decisions at history's place; decisions of the rehearsal alone */
-	size_t outages;                   /* times in which timers fired late */
+	size_t outages;                   /* periods in which timers fired late */
 };
 struct rehearsal_counts rehearsal_counts(const struct rehearsal *rehearsal);
 

@@ -1,6 +1,4 @@
-/*
- * data.h: a report for programs: plain numbers, keys that stay
- */
+/* data.h: a report for programs: plain numbers and stable keys */
 #ifndef CARTS_REPORT_DATA_H
 #define CARTS_REPORT_DATA_H
 

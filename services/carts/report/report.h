@@ -1,6 +1,4 @@
-/*
- * report.h: what a stretch of time came to, counted from the ledger
- */
+/* report.h: the figures of a period, counted from the report fold */
 #ifndef CARTS_REPORT_REPORT_H
 #define CARTS_REPORT_REPORT_H
 
@@ -8,7 +6,10 @@
 #include "services/kit/locale/locale.h"
 #include "services/kit/time/period.h"
 
-/* ---- what reports say, in each of their languages. Formal address where a language tells it apart; plural forms are ICU's. ---- */
+/*
+ * ---- the texts of reports, in each of their languages, with the formal address if a language has one;
+ * plural forms are ICU's.
+ */
 
 enum figures_line { /* the counts, in the order in which reports show them */
 	LINE_SEEN,
@@ -35,7 +36,7 @@ enum figures_line { /* the counts, in the order in which reports show them */
 struct report_words {
 	const char *language;
 	const char *labels[REPORT_LINES];
-	const char *before; /* the column of the period before */
+	const char *before; /* the heading of the previous period's column */
 	const char *won, *of_it_back, *in_it_clicked;
 	const char *title; /* an ICU message pattern as those below: {0} the shop, {1} the period */
 	/* Sentences. seen: {0} carts seen and {1} reminded, {2} and {3} before; bought: {0} clicked, {1} mailed, {2} anyway; won_sum:
@@ -46,19 +47,23 @@ struct report_words {
 };
 extern const struct report_words report_words[]; /* of words/<language>.txt; ends with one without a language */
 
-/* Of a locale's language, else English; ret_tag: for ICU, the words' language and the locale's habits ("en-SE"). */
+/*
+ * The words of the locale's language, else English. ret_tag is for ICU: the language of the words and the
+ * habits of the locale ("en-SE").
+ */
 const struct report_words *report_words_for(const char *locale, char ret_tag[LOCALE_ROOM]);
 
 enum { REPORT_CURRENCIES_MAX = 16, REPORT_AMOUNT_ROOM = 80 };
 
 struct report_figures {
-	uint32_t seen;                        /* carts first heard of */
+	uint32_t seen;                        /* new carts */
 	uint32_t mailed, first, second;       /* carts that got a mail, and mails */
-	uint32_t clicked;                     /* carts whose link was followed */
-	uint32_t orders[ATTRIBUTION_CLASSES]; /* of carts we knew; what was taken back is not among them */
+	uint32_t clicked;                     /* carts whose link was clicked */
+	uint32_t orders[ATTRIBUTION_CLASSES]; /* orders of known carts, without those taken back */
 	uint32_t taken_back;
 	uint32_t gave_up, written_off;
-	uint32_t no_address;                     /* of `seen`: open without one, or closed for want of one */
+	/* of `seen`: carts without an address, open or closed for that reason */
+	uint32_t no_address;
 	uint32_t opted_out, complaints, bounces; /* people */
 	uint32_t to_owner, refused, ambiguous;   /* mails */
 	struct report_figures_sum {
@@ -67,17 +72,19 @@ struct report_figures {
 	} sums[ATTRIBUTION_CLASSES][REPORT_CURRENCIES_MAX]; /* in order of currency; "" ends a list */
 };
 
-/* Purchases count for when they were made, with what went back of them until now. Pure. */
+/*
+ * Counts the figures of a period. Purchases count at their own time, with the refunds until now. It is pure.
+ */
 void report_figures_count(
 	const struct state *state, const struct shop *shop, const struct period *period, struct report_figures *ret);
-/* Clicked and mailed together, net, per currency; returns how many currencies. */
+/* The net sums of clicked and mailed together, per currency; returns how many currencies. */
 int report_figures_won(const struct report_figures *figures, struct report_figures_sum ret[REPORT_CURRENCIES_MAX]);
 
 /* The counts one by one, in the order in which reports show them. */
 struct report_figures_count {
-	const char *key, *label; /* for programs; for people */
+	const char *key, *label; /* key: for programs; label: for people */
 	uint32_t now, before;
-	bool opens_group; /* it is about something else than the one above */
+	bool opens_group; /* it begins a new group */
 };
 typedef void report_figures_fn(const struct report_figures_count *count, void *context);
 void report_figures_each(const struct report_figures *now, const struct report_figures *before,
@@ -88,20 +95,23 @@ void report_figures_each(const struct report_figures *now, const struct report_f
 struct report {
 	const struct shop *shop;
 	struct period period, before;
-	struct report_figures now, then; /* then: of the period before */
+	struct report_figures now, then; /* then: of the previous period */
 	const struct report_words *words;
 	char locale[LOCALE_ROOM]; /* for numbers, money and days */
-	const char *paragraph;    /* in the place of the template's; NULL: the template's */
+	const char *paragraph;    /* replaces the template's paragraph; NULL: the template's is used */
 };
-/* false: no such zone. */
+/* false: the shop's zone does not exist. */
 bool report_make(const struct state *state, const struct shop *shop, const struct period *period, struct report *ret);
 void report_text(const struct report *report, struct buffer *ret); /* with the paragraph */
 void report_html(const struct report *report, struct buffer *ret); /* html.c */
 void report_subject(const struct report *report, char ret[160]);
-/* A few sentences, the same for the same figures. A model's may stand in their place (narrate.h); the figures below never are its. */
+/*
+ * Appends a few sentences, the same for the same figures. A model's text may replace them (narrate.h), but
+ * never the figures below.
+ */
 void report_paragraph(const struct report *report, struct buffer *ret);
 
-/* As lines of (label, now, before), for text and HTML alike. */
+/* The figures as lines of (label, now, before), for both text and HTML. */
 struct report_line {
 	const char *label, *now, *before;
 	bool indented, opens_group;

@@ -1,6 +1,4 @@
-/*
- * asking.h: before a reminder is mailed, the storefront is asked whether there is an order that nobody told us of
- */
+/* asking.h: asks the storefront for an unreported order before a reminder is mailed */
 #ifndef CARTS_SENDER_ASKING_H
 #define CARTS_SENDER_ASKING_H
 
@@ -11,27 +9,30 @@
 #include "services/kit/storefront/alarm.h"
 
 struct asking {
-	struct http_request http; /* first: the driver takes the request for it */
+	struct http_request http; /* must be first, because the driver uses the request as this struct */
 	int round;
 };
 
-/* false: this shop's storefront is not to be asked. ret NULL and true: it is, and no question can be made of this cart. */
+/*
+ * false: this shop's storefront is not asked. true with *ret NULL: it should be asked, but no question can be
+ * made for this cart.
+ */
 bool asking_new(const struct shop *shop, const CartState *cart, int round, struct asking **ret);
 void asking_free(struct asking *asking);
 
 struct asked {
 	enum storefront_word word;
 	enum storefront_end end; /* for the alarm */
-	bool nobody;             /* no storefront is configured: word means nothing */
+	bool nobody;             /* no storefront is configured, and `word` is invalid */
 	CartCheckout order;
-	char why[200]; /* of SILENT */
+	char why[200]; /* the reason of SILENT */
 };
 void asking_hear(
 	const struct shop *shop, const CartState *cart, int round, const struct http_answer *answer, struct asked *ret);
 
-/* The order, as a webhook would have said it: who hears of purchases hears of this one. */
+/* Publishes the order as a webhook would have done, for all services that hear purchases. */
 void asking_say_order(struct turn *turn, const CartCheckout *order);
-/* What the mail's record says of it; "" when nobody was asked. */
+/* A note for the mail's record; "" if the storefront was not asked. */
 void asking_note(const struct asked *asked, char ret[240]);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * outcome.h: how the sender says what became of a reminder: the outcome and its audit, always together
- */
+/* outcome.h: publishes the outcome of a reminder and its audit, always together */
 #ifndef CARTS_SENDER_OUTCOME_H
 #define CARTS_SENDER_OUTCOME_H
 
@@ -15,16 +13,19 @@ struct outcome {
 	uint32_t attempt;
 	bool to_owner;
 	const char *message_id, *transport; /* NULL: there was no mail */
-	const char *note;                   /* of what was asked before; NULL: nothing */
-	const char *reason;                 /* of anything but sent */
+	const char *note;                   /* about the questions before the mail; NULL: none */
+	const char *reason;                 /* of every outcome except DONE */
 };
 
 /* `end`: DONE, RELEASED, REFUSED, AMBIGUOUS or SKIPPED. */
 void say_outcome(struct turn *turn, enum claim_state end, const struct outcome *outcome);
 
-/* Sets the cart's timer to `until_us` under the revision decided on, so that the waiter decides anew, and audits it. */
+/*
+ * Sets the cart's timer to `until_us` for the revision of the decision, so that the waiter decides again, and
+ * says an audit.
+ */
 void say_deferred(struct turn *turn, const ReminderDue *due, int64_t until_us, const char *reason);
-/* The cart is decided anew anyway: only the record says why this mail was left. */
+/* Says only an audit why this mail was not sent, because the cart is decided on again anyway. */
 void say_left(struct turn *turn, const ReminderDue *due, const char *reason);
 
 /* ---- unused claims: the sender was killed, and the last byte of the mail is known not to have left ---- */

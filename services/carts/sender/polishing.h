@@ -1,6 +1,4 @@
-/*
- * polishing.h: before a reminder is mailed, a model may say its opening line better
- */
+/* polishing.h: asks a model to improve the opening line of a reminder before it is mailed */
 #ifndef CARTS_SENDER_POLISHING_H
 #define CARTS_SENDER_POLISHING_H
 
@@ -11,24 +9,29 @@
 #include "services/kit/model/spend.h"
 
 struct polishing {                  /* the request of the effect "model" */
-	struct model_request model; /* first: the driver takes the request for it */
-	struct asked asked;         /* what the storefront said before */
+	struct model_request model; /* must be first, because the driver uses the request as this struct */
+	struct asked asked;         /* the storefront's earlier answer */
 };
 
-/* What came of asking, until it can be said. */
+/* The result of the question, until it can be published. */
 struct polished {
 	bool was_asked;
-	char line[POLISHED_MAX]; /* "": the owner's own goes */
+	char line[POLISHED_MAX]; /* "": the owner's own line is used */
 	ModelUsed used;
 };
 
-/* NULL: it is not asked: no model, not wanted by this shop, no line to polish, or the month's budget is used up. */
+/*
+ * NULL: the model is not asked, because there is no model, the shop does not want it, there is no line to
+ * improve, or the month's budget is used up.
+ */
 struct polishing *polishing_new(const struct state *state, const struct finding *finding, const ReminderDue *due,
 	const struct asked *asked, int64_t now_us);
 void polishing_free(struct polishing *polishing);
 void polishing_hear(const struct state *state, const struct finding *finding, const ReminderDue *due,
 	const struct model_answer *answer, int64_t now_us, struct polished *ret);
-/* In a turn that ends: what it cost, and whether its line went. Nothing if it was not asked. */
+/*
+ * In a turn that ends: publishes the cost, and whether the line was used. Nothing if the model was not asked.
+ */
 void polishing_say(struct turn *turn, const struct polished *polished);
 
 #endif

@@ -10,7 +10,7 @@
 
 extern const struct service sender;
 
-/* What every decision of a sender shares and no message carries. sender_set_up fills it. */
+/* The context of all decisions of a sender. sender_set_up fills it. */
 struct sender {
 	char public_url[256]; /* without a slash at its end */
 	uint8_t link_key[128], bounce_key[128];
@@ -19,19 +19,25 @@ struct sender {
 	struct model_use polish;
 	double clock_rate;
 	struct list *under_way,
-		reminder_mails; /* mails that this sender has written and not given up; the first points to the second (reminder_mail.c) */
+		/*
+		 * the mails that this sender has written and still works on; the first points to the second
+		 * (reminder_mail.c)
+		 */
+		reminder_mails;
 };
 SERVICE_CONTEXT(sender, struct sender);
 
 struct sender_setup {
-	const char *public_url;             /* [gateway] public-url: where unsubscribe links lead */
-	struct bytes link_key;              /* secret "link.key"; copied */
-	struct bytes bounce_key;            /* secret "bounce.key"; copied. Empty: it follows from link_key */
+	const char *public_url; /* [gateway] public-url: the base address of unsubscribe links */
+	struct bytes link_key;  /* secret "link.key"; copied */
+	/* secret "bounce.key"; copied. Empty: it is derived from link_key */
+	struct bytes bounce_key;
 	uint32_t most_a_minute, most_a_day; /* [mail] per-minute, per-day: of all shops together; 0: no limit */
 	struct model_use polish;            /* all zero: no model */
-	double clock_rate; /* of the wall clock: delays of the bus run at the true rate, a demo's hours do not */
+	/* the rate of wall time: the bus's delays run at the true rate, the hours of a demo do not */
+	double clock_rate;
 };
-/* `ret` stays where it is, and is all zero the first time. Later calls keep what is known of its mails. */
+/* `ret` must not move, and must be all zero at the first call. Later calls keep the list of its mails. */
 void sender_set_up(struct sender *ret, const struct sender_setup *setup);
 
 #endif

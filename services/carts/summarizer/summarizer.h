@@ -1,6 +1,4 @@
-/*
- * summarizer.h: the service that tells the owner, how a month or a week went
- */
+/* summarizer.h: the service that sends the owner a summary of each month or week */
 #ifndef CARTS_SUMMARIZER_SUMMARIZER_H
 #define CARTS_SUMMARIZER_SUMMARIZER_H
 

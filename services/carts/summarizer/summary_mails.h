@@ -1,6 +1,4 @@
-/*
- * summary_mails.h: a summary's mails, one to each who is named, each once
- */
+/* summary_mails.h: the mails of a summary, one to each named receiver, each sent once */
 #ifndef CARTS_SUMMARIZER_SUMMARY_MAILS_H
 #define CARTS_SUMMARIZER_SUMMARY_MAILS_H
 
@@ -12,7 +10,8 @@ STATE_TABLE(summaries, "summary", SummaryDone);
 
 extern const struct effect_kind summary_mails_effect;
 
-int summary_mails_say_due(const struct shop *shop, const char *month, struct turn *turn); /* returns to how many */
+/* returns the number of receivers */
+int summary_mails_say_due(const struct shop *shop, const char *month, struct turn *turn);
 enum verdict summary_mails_hear_due(const struct state *state, const SummaryDue *due, struct turn *turn);
 
 void summary_mails_remember_claim(struct state *state, const struct message_meta *said, const SummaryClaim *claim);

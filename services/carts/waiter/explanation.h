@@ -1,10 +1,10 @@
-/* explanation.h: a move in one sentence, with the numbers it was made on */
+/* explanation.h: explains a move in one sentence, with the numbers of the decision */
 #ifndef CARTS_WAITER_EXPLANATION_H
 #define CARTS_WAITER_EXPLANATION_H
 
 #include "services/carts/policy/decision.h"
 
-struct choice {          /* where the waits come from */
+struct choice {          /* the source of the waits */
 	bool overridden; /* the cart has waits of its own */
 	struct rules_choice rules;
 };

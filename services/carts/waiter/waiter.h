@@ -10,8 +10,9 @@ extern const struct service waiter;
 struct plan; /* services/carts/policy/plan.h */
 
 /*
- * When the next mail of this cart goes, by what the waiter knows, without deciding anything. `wake` and `due_us`: of the cart's timer.
- * false: the timer is an older one's, and wakes nobody.
+ * Predicts when the next mail of this cart is sent, from the waiter's state, without deciding anything.
+ * `wake` and `due_us` belong to the cart's timer. false: the timer belongs to an older state of the cart and
+ * has no effect.
  */
 bool waiter_plan(const struct state *state, const char *shop, const CartWake *wake, int64_t due_us, int64_t now_us,
 	struct plan *ret);

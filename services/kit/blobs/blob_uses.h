@@ -12,7 +12,7 @@
 #include "services/kit/blobs/blob_places.h"
 
 struct blob_use {
-	const char *name;    /* letters a to z and '-', unique in its process: a folder is called so */
+	const char *name;    /* letters a to z and '-', unique in its process; its folder has this name */
 	uint64_t blob_bytes; /* of one blob at most */
 	int64_t kept_us;     /* how long a message keeps its blob at least; 0: for ever */
 };
@@ -20,8 +20,8 @@ struct blob_use {
 struct blob_uses_settings {
 	const char *root;    /* blob_places_root */
 	const char *process; /* "mailin" */
-	uint64_t shop_bytes; /* of one use and shop at most, with what is being written; 0: no limit */
-	uint64_t kept_free;  /* bytes of the file system that stay free; 0: none */
+	uint64_t shop_bytes; /* at most for one use and shop, including open writers; 0: no limit */
+	uint64_t kept_free;  /* bytes of the file system that must stay free; 0: none */
 	const struct clock *clock;
 };
 
@@ -31,26 +31,40 @@ struct blob_uses;
 int64_t blob_message_kept_us(const struct config *config, const struct topic *topic);
 
 struct blob_uses *blob_uses_new(const struct blob_uses_settings *settings); /* the strings are copied */
-void blob_uses_free(struct blob_uses *uses);                                /* after all writers. Takes NULL */
+/* to be called after all writers are freed; takes NULL */
+void blob_uses_free(struct blob_uses *uses);
 /*
- * Opens what it has already, of every shop. `message_kept_us` says how long the log keeps a message that names such a blob; 0: for
- * ever. The blob is kept as long as its use says, and a day longer than its message at least, so that the log does not name
- * what is gone. `use` is borrowed. -EBUSY: another process has it.
+ * Opens the existing stores of this use, of every shop. `message_kept_us` is how long the log keeps a message
+ * that names such a blob; 0: for ever. The blob is kept as long as its use says, and at least a day longer
+ * than its message, so that the log never names a missing blob. `use` is borrowed. -EBUSY: another process
+ * has a store open.
  */
 int blob_uses_add(struct blob_uses *uses, const struct blob_use *use, int64_t message_kept_us);
-/* -EDQUOT, -ENOSPC, -EFBIG come from blob_add. -EINVAL: `use` was not added. Call blob_uses_refuse when a blob could not be taken. */
+/*
+ * Begins a blob. -EINVAL: `use` was not added. blob_add later returns -EDQUOT, -ENOSPC or -EFBIG. Call
+ * blob_uses_refuse if a blob could not be taken.
+ */
 int blob_uses_begin(struct blob_uses *uses, const struct blob_use *use, const char *shop, struct blob_writer **ret);
-/* blob_commit. *ret_is_new: the shop's store of this use did not have the content before, so nobody else has named it. */
+/*
+ * Calls blob_commit. *ret_is_new: the shop's store of this use did not have the content before, so no other
+ * message names it.
+ */
 int blob_uses_commit(struct blob_uses *uses, const struct blob_use *use, const char *shop, struct blob_writer **writer,
 	const char *owner, char ret_name[BLOB_NAME_SIZE], bool *ret_is_new);
-/* The reference of a message that will not be said, and was not said before: of a content that is new. */
+/* Releases the reference of a message that will not be said and was not said before; only for new content. */
 int blob_uses_release(
 	struct blob_uses *uses, const struct blob_use *use, const char *shop, const char *name, const char *owner);
-void blob_uses_refuse(struct blob_uses *uses); /* counts it */
+void blob_uses_refuse(struct blob_uses *uses); /* counts a refused blob */
 
-/* Ages a part of each store when it is time to. Returns after how many boot microseconds to be called again, -1: when a store is there; *ret: 0, or what failed. */
+/*
+ * Runs blob_tend on a part of each store when it is due. Returns after how many microseconds of boot time to
+ * call again; -1: not before a store exists. *ret: 0, or the errno that failed.
+ */
 int64_t blob_uses_look(struct blob_uses *uses, int *ret);
-/* blobs, blob_bytes, blob_age_s (of the oldest), blobs_refused, blobs_aged: of all stores together. */
+/*
+ * Reports blobs, blob_bytes, blob_age_s (of the oldest), blobs_refused and blobs_aged, of all stores
+ * together.
+ */
 void blob_uses_tell(const struct blob_uses *uses, struct metrics_sink *told);
 
 #endif

@@ -1,9 +1,11 @@
 /*
- * claim.h: the machine of things that must not happen twice: its states, its events and the one table between them
+ * claim.h: the state machine for actions that must not happen twice: states, events, and the one table
+ * between them
  *
- * A mail, a row in a spreadsheet, a call into somebody else's system: a message of the log asks for it, and one process makes it
- * happen. A claim in the log comes before the last byte, and an outcome in the log comes after it. The table says, for each state
- * and event, what is to be done. It is pure: claims.h runs it inside a service.
+ * An action is a mail, a row in a spreadsheet, or a call to another system. A message of the log asks for it,
+ * and one process makes it happen. The process says a claim in the log before it sends the last byte, and an
+ * outcome after it. For each state and event the table tells what to do. The table is pure: claims.h runs it
+ * inside a service.
  *
  *   asked --open--> opened --claim--> claimed --last byte--> handed over --> done | refused | released | ambiguous | uncertain
  *
@@ -28,18 +30,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The first eight stand in stored rows: their numbers stay. */
+/* The first eight are in stored rows, so their numbers must not change. */
 enum claim_state {
-	CLAIM_IS_ASKED,       /* nobody has tried it */
+	CLAIM_IS_ASKED,       /* it was not tried yet */
 	CLAIM_IS_CLAIMED,     /* an attempt is claimed, and its outcome is not known */
 	CLAIM_IS_DONE,        /* it happened; final */
 	CLAIM_IS_RELEASED,    /* the last attempt did not happen */
 	CLAIM_IS_REFUSED,     /* it did not happen and is not tried again */
 	CLAIM_IS_AMBIGUOUS,   /* it may have happened and is not tried again */
-	CLAIM_IS_SKIPPED,     /* somebody decided against it */
-	CLAIM_IS_UNCERTAIN,   /* it may have happened; somebody must look before it is tried again */
-	CLAIM_IS_OPENED,      /* in this process alone: its driver works, and nothing is claimed */
-	CLAIM_IS_HANDED_OVER, /* in this process alone: its driver was told to go */
+	CLAIM_IS_SKIPPED,     /* a person or a rule decided against it */
+	CLAIM_IS_UNCERTAIN,   /* it may have happened; a look must find out before it is tried again */
+	CLAIM_IS_OPENED,      /* only in this process: its driver works, and nothing is claimed */
+	CLAIM_IS_HANDED_OVER, /* only in this process: its driver was told to go */
 	CLAIM_STATES
 };
 
@@ -56,15 +58,15 @@ enum claim_event {
 	CLAIM_MET,
 	CLAIM_MET_UNUSED, /* a note of the claim's owner says that its last byte did not go */
 	CLAIM_MET_SILENT, /* the claim's owner had time to say the outcome, and did not */
-	/* somebody looked whether it happened */
+	/* a look whether it happened has ended */
 	CLAIM_LOOK_FOUND,
-	CLAIM_LOOK_ABSENT,   /* and it can no longer happen */
+	CLAIM_LOOK_ABSENT,   /* it did not happen, and can no longer happen */
 	CLAIM_LOOK_TOO_SOON, /* it is absent, and an earlier attempt may still bring it about */
 	CLAIM_LOOK_FAILED,
-	/* everything but the last byte is done */
+	/* everything but the last byte is sent */
 	CLAIM_LAST_BYTE,
 	/* the broker's answer to the claim */
-	CLAIM_OTHERS, /* somebody else has claimed this attempt */
+	CLAIM_OTHERS, /* another process has claimed this attempt */
 	CLAIM_BARRED, /* the broker refuses the claim */
 	/* the driver has ended */
 	CLAIM_END_DONE,
@@ -82,11 +84,11 @@ enum claim_move {
 	CLAIM_DO_OPEN,     /* begin the next attempt */
 	CLAIM_DO_LOOK,     /* find out whether it happened */
 	CLAIM_DO_WAIT,     /* decide on the message again, later */
-	CLAIM_DO_MEET,     /* decide on the message again, with what the log knows now */
-	CLAIM_DO_END,      /* the message is done with, and nothing is said */
+	CLAIM_DO_MEET,     /* decide on the message again with the present facts */
+	CLAIM_DO_END,      /* the message is done, and nothing is said */
 	CLAIM_DO_FAIL,     /* the message has failed once more */
 	CLAIM_DO_GO,       /* hand over the last byte */
-	CLAIM_DO_WITHDRAW, /* do not */
+	CLAIM_DO_WITHDRAW, /* do not hand over the last byte */
 	CLAIM_DO_SAY_DONE, /* say this outcome in the log */
 	CLAIM_DO_SAY_RELEASED,
 	CLAIM_DO_SAY_REFUSED,
@@ -95,9 +97,9 @@ enum claim_move {
 	CLAIM_MOVES
 };
 
-/* Whether the driver can find out what became of an attempt. */
+/* Can the driver find out whether an attempt happened? */
 enum claim_reading {
-	CLAIM_READS_NEVER, /* a mail: what may have gone is ambiguous */
+	CLAIM_READS_NEVER, /* it cannot (a mail): an attempt that may have happened is ambiguous */
 	CLAIM_READS_BACK,  /* it looks before a second try */
 	CLAIM_READS_FIRST  /* it looks before every try, so that a lost log repeats nothing */
 };
@@ -128,11 +130,14 @@ struct claim_fact {
 	const char *owner; /* of CLAIMED; else ignored */
 };
 
-/* Is this fact about the row's attempt or a later one, or final whatever its attempt? A claim must be about a later one. */
+/*
+ * Is this fact about the row's attempt or a later one, or is it final for every attempt? A claim counts only
+ * for a later attempt.
+ */
 bool claim_is_news(const struct claim_row *row, const struct claim_fact *fact);
-/* true: the row has changed. */
+/* Applies the fact to the row. true: the row has changed. */
 bool claim_fold(struct claim_row *row, const struct claim_fact *fact);
-/* Nobody may try it now: claimed, uncertain, or settled. */
+/* true: it must not be tried now, because it is claimed, uncertain, or settled. */
 bool claim_is_spent(enum claim_state state);
 bool claim_may_have_happened(enum claim_state state); /* done, ambiguous, uncertain, claimed, handed over */
 

@@ -1,14 +1,15 @@
 /*
  * claims.h: one kind of claims as a typed table, and the glue between the machine (claim.h) and a service
  *
- * A service writes one `struct claims`: who drives, which facts forbid the last byte, how the claim and the outcomes are said. Then
+ * A service writes one `struct claims`: its driver, the facts that forbid the last byte, and how it says the
+ * claim and the outcomes. Then
  *
  *   static enum verdict hear_due(...) { ... return claims_meet(&mails, state, due, turn); }
  *   CLAIMS_FUNCTIONS(mail, mails)
  *   const struct effect_kind mail_effect = { .name = "mail", .deadline_us = ..., .request_free = ..., CLAIMS_DECIDED_BY(mail) };
  *
- * and folds the claim and the outcomes with claims_remember. The request of the effect holds a `struct claim_try`: it says which
- * attempt of what the driver works at.
+ * and folds the claim and the outcomes with claims_remember. The request of the effect holds a `struct
+ * claim_try`, which names the action and the attempt that the driver works on.
  *
  * Ownership: strings and requests are borrowed for the call. Nothing here fails: each call ends in a verdict.
  * Read next: claim.h (states and events), services/carts/summarizer/summary_mails.c (the smallest table)
@@ -21,7 +22,7 @@
 
 enum { CLAIM_KEY_MAX = 112 };
 
-/* Which attempt of what: part of the request of an effect. */
+/* An attempt at an action; a part of the effect's request. */
 struct claim_try {
 	char shop[64], key[CLAIM_KEY_MAX];
 	uint32_t attempt;
@@ -30,14 +31,15 @@ struct claim_try {
 /* What a driver's result or a look means for the machine. */
 struct claim_reply {
 	enum claim_event event; /* CLAIM_END_... or CLAIM_LOOK_... */
-	const char *words;      /* for the record */
-	int64_t wait_us; /* boot time until the next try, where the other side asks for it; 0: by the table of waits */
-	const void *found; /* of a look: handed on to `open` */
+	const char *words;      /* the reason, for the record */
+	/* boot time until the next try, if the other side asks for a wait; 0: the table of waits decides */
+	int64_t wait_us;
+	const void *found; /* the result of a look, for `open` */
 };
 
 struct claim_outcome {
 	enum claim_state state; /* DONE, RELEASED, REFUSED, AMBIGUOUS or UNCERTAIN */
-	enum claim_event event; /* what led to it */
+	enum claim_event event; /* the event that led to it */
 	uint32_t attempt;
 	const char *words;
 	const void *request, *result; /* of the effect; each may be NULL */
@@ -46,64 +48,77 @@ struct claim_outcome {
 struct claims {
 	const struct state_table *table; /* CLAIMS_TABLE(mails): shop, key -> struct claim_row */
 	enum claim_reading reading;
-	/* How long a claim may stay without an outcome (boot time), by who claimed it; see CLAIMS_PATIENCE. */
+	/*
+	 * How long a claim may stay without an outcome (boot time); it depends on its owner, see
+	 * CLAIMS_PATIENCE.
+	 */
 	int64_t ours_us, others_us, for_another_us;
 	int64_t look_again_us; /* how often to look for an outcome meanwhile */
-	int64_t uncertain_us;  /* of a reader: wall time in which an attempt without an answer may still come about */
+	/* for drivers that can look: wall time in which an attempt without an answer may still happen */
+	int64_t uncertain_us;
 	int64_t refused_claim_us; /* wall time: the wait after the broker refused a claim */
-	const int64_t
-		*backoff_us; /* wall time: the waits after the first, second, ... attempt; the last one holds on */
+	/* wall time: the waits after the first, second, ... attempt; the last one repeats */
+	const int64_t *backoff_us;
 	size_t backoffs;
 
-	/* The row that counts for this message; NULL: that of `key` in `table`. */
+	/* Finds the row of this message; NULL: the row of `key` in `table`. */
 	struct claim_row (*find)(const struct state *state, const void *message, const struct turn *turn);
 	void (*key)(const void *message, char ret[CLAIM_KEY_MAX]);
-	/* Begins attempt `attempt`: ends in turn_effect, or settles it. `found`: of a look, else NULL. */
+	/*
+	 * Begins attempt `attempt`: ends in turn_effect, or settles it. `found`: the result of a look, or
+	 * NULL.
+	 */
 	enum verdict (*open)(
 		const struct state *state, const void *message, uint32_t attempt, const void *found, struct turn *turn);
-	enum verdict (*look)(const struct state *state, const void *message, struct turn *turn); /* of a reader */
+	/* for drivers that can look */
+	enum verdict (*look)(const struct state *state, const void *message, struct turn *turn);
 	const struct claim_try *(*attempt_of)(const void *request);
 	void (*say_claim)(
 		const void *message, const void *request, struct turn *turn); /* exactly one fact, with an idem key */
 	void (*say_outcome)(
 		const struct state *state, const void *message, const struct claim_outcome *outcome, struct turn *turn);
-	/* Reads what the driver answered; `result` is not NULL. */
+	/* Reads the driver's result, which is not NULL. */
 	struct claim_reply (*read)(const void *message, const void *request, const void *result);
 	/* Each of these may be NULL. Is there a fact that forbids the last byte? */
 	bool (*stops)(const struct state *state, const void *message, const void *request, int64_t now_us);
 	/* Is it known that the owner of this claim did not use it? */
 	bool (*is_unused)(const struct state *state, const struct claim_row *row, const struct turn *turn);
-	/* The message is decided on anew; NULL: by claims_meet. */
+	/* Decides on the message again; NULL: claims_meet does. */
 	enum verdict (*meet)(const struct state *state, const void *message, struct turn *turn);
-	/* Nothing was tried, for the other side could not be reached; NULL: as any failure. */
+	/* Nothing was tried, because the other side could not be reached; NULL: it counts as any failure. */
 	enum verdict (*away)(const struct state *state, const void *message, const void *result, struct turn *turn);
 	/* After "released" and "uncertain" were said; NULL: the message waits, by wait_us or the table of waits. */
 	enum verdict (*after_failure)(
 		const struct state *state, const void *message, const struct claim_outcome *outcome, struct turn *turn);
-	bool (*is_over)(const void *message, int64_t now_us); /* no more tries: a failure is "refused" */
+	/* true: no more tries, so a failure counts as "refused" */
+	bool (*is_over)(const void *message, int64_t now_us);
 	int64_t (*boot_us)(const struct state *state,
-		int64_t wall_us); /* a span of the wall clock in boot time; NULL: they run alike */
+		int64_t wall_us); /* converts a span of wall time to boot time; NULL: both run alike */
 };
 
 /*
- * The patience with a claim. Of another run: its session is dead, for we were given its message, and what it still has to say comes
- * within seconds. Of our own run: the driver may still be at it, up to its deadline (12 minutes at most). For another message: the
- * process that is given that one settles it.
+ * How long to wait for the outcome of a claim. The claim of another run: its session is dead, because we were
+ * given its message, and its outcome must come within seconds. The claim of our own run: the driver may still
+ * work, up to its deadline (12 minutes at most). The claim for another message: the process that gets that
+ * message settles it.
  */
 #define CLAIMS_PATIENCE                                                                                                \
 	.ours_us = 15 * US_PER_MINUTE, .others_us = 15 * US_PER_S, .for_another_us = US_PER_DAY,                       \
 	.look_again_us = 2 * US_PER_S, .refused_claim_us = 10 * US_PER_S
 
-/* The message that asks for it is decided on. */
+/* Decides on the message that asks for the action. */
 enum verdict claims_meet(
 	const struct claims *claims, const struct state *state, const void *message, struct turn *turn);
-/* A look has ended. `reply->event` is LOOK_FOUND, LOOK_ABSENT (whether that is too soon is found here) or LOOK_FAILED. */
+/*
+ * Decides after a look. `reply->event` is LOOK_FOUND, LOOK_ABSENT (this function finds out if that is too
+ * soon) or LOOK_FAILED.
+ */
 enum verdict claims_looked(const struct claims *claims, const struct state *state, const void *message,
 	const struct claim_reply *reply, const void *result, struct turn *turn);
 /* Says an outcome that was found without a driver, and ends the message or lets it wait. */
 enum verdict claims_settle(const struct claims *claims, const struct state *state, const void *message,
 	const struct claim_outcome *outcome, struct turn *turn);
-/* The wait after the nth attempt (from 1) that did not end well, in wall time. */
+/* The wait after the nth failed attempt (from 1), in microseconds of wall time. */
 int64_t claims_backoff_us(const struct claims *claims, uint32_t attempt);
 
 /* The handle of a table that was declared as STATE_STRUCTS(mails, "mails", struct claim_row). */
@@ -111,7 +126,7 @@ int64_t claims_backoff_us(const struct claims *claims, uint32_t attempt);
 
 struct claim_row claims_row(
 	const struct state *state, const struct state_table *table, const char *shop, const char *key);
-/* Part of a fold. */
+/* Applies a fact to its row; to be called in a fold. */
 void claims_remember(struct state *state, const struct state_table *table, const char *shop, const char *key,
 	const struct claim_fact *fact);
 

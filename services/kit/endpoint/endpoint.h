@@ -1,5 +1,5 @@
 /*
- * endpoint.h: what the gateway takes in: one row for each address
+ * endpoint.h: the endpoints of the gateway: one row for each address
  *
  * A system brings a table of rows to the gateway (services/systems.cmake, the face `endpoints`). The last row is empty. The gateway
  * finds the row of a request by its path and method, once, and answers 404 and 405 by itself. Then it calls `prove`, `read` and
@@ -15,7 +15,8 @@ enum endpoint_methods {     /* a set */
 	ENDPOINT_POST = 2
 };
 
-enum { FORM_MOST = 16 * 1024, FILE_MOST = 32 * 1024 * 1024 }; /* bytes: the body that a page, and a file, may have */
+/* the largest body of a page, and of a file, in bytes */
+enum { FORM_MOST = 16 * 1024, FILE_MOST = 32 * 1024 * 1024 };
 
 /* A body that becomes a blob (submission.h). The first name of the row's path is the shop that the blob belongs to. */
 struct endpoint_file {
@@ -24,15 +25,16 @@ struct endpoint_file {
 };
 
 /*
- * Lets scripts of other origins use an endpoint (https://fetch.spec.whatwg.org, CORS). With it the gateway answers OPTIONS, and adds the
- * headers to every answer: also to 400, 405, 413, 429 and 503, and to the 404 of a path that begins like the row's path up to its
- * first name. All rows of one path share one. Never with credentials. This is no proof of who asks: a form or a program needs no
- * permission, so `read` has to judge the header Origin itself where it matters.
+ * Lets scripts of other origins use an endpoint (https://fetch.spec.whatwg.org, CORS). With it the gateway
+ * answers OPTIONS, and adds the headers to every answer: also to 400, 405, 413, 429 and 503, and to the 404
+ * of a path that begins like the row's path up to its first name. All rows of one path share one. Never with
+ * credentials. It does not prove where a request comes from: a form or a program needs no permission, so
+ * `read` must check the header Origin itself if it matters.
  */
 struct cors {
 	/*
-	 * May a page of this origin read the answers? The submission has what the path and the head say. Its row may be NULL, and names
-	 * may be missing. See cors_origin_is_listed for an origin out of a list.
+	 * May a page of this origin read the answers? The submission has the path and the head. Its row may
+	 * be NULL, and names may be missing. cors_origin_is_listed checks an origin against a list.
 	 */
 	bool (*allows)(const struct submission *submission, const char *origin);
 	const char *headers; /* of a request, that need permission, as "Content-Type, X-Requested-With"; NULL: none */
@@ -45,20 +47,23 @@ struct endpoint {
 	 */
 	const char *path;
 	unsigned methods;
-	size_t body_most; /* bytes; 0: what the server takes */
+	size_t body_most; /* bytes; 0: the server's own limit */
 	/*
 	 * NULL: the body stays in memory. Else the gateway writes it to a file while it comes, and request.body is empty. Such a body may have
 	 * body_most bytes, up to FILE_MOST. A body in chunks, without a length, may have 32 KB; the gateway answers 411 to a longer one.
 	 */
 	const struct endpoint_file *file;
-	/* Judges the head before a byte of the body is taken. false: the answer is complete. NULL: every head is right. */
+	/*
+	 * Checks the head before a byte of the body is read. false: the answer is complete. NULL: every head
+	 * is accepted.
+	 */
 	bool (*prove)(struct submission *submission);
 	/* Reads the whole request. true: its messages are published, and `answer` is called then. false: the answer is complete. */
 	bool (*read)(struct submission *submission);
 	/* Answers when the end of the submission is known. NULL: `read` never returns true. Required of a row that takes ENDPOINT_POST. */
 	void (*answer)(struct submission *submission);
 	const struct cors *cors; /* NULL: scripts of other origins read no answer */
-	const void *own;         /* tells rows with the same functions apart; NULL: there is nothing to tell */
+	const void *own;         /* tells rows with the same functions apart; NULL: not needed */
 	bool listed;             /* the answer to an unknown path names this address */
 };
 
@@ -69,14 +74,18 @@ extern const struct topic *const *const registered_endpoint_topics[];
 /* ---- the headers that let scripts of other origins read an answer ---- */
 
 /*
- * Is the origin one of the list, as "https://shop.example https://www.shop.example:8443", with blanks or commas between? Compared byte
- * for byte, as a browser writes it. "null" is every sandboxed page and every file, so it is never listed; there is no wildcard.
+ * Is the origin in the list, such as "https://shop.example https://www.shop.example:8443", with blanks or
+ * commas between? Compared byte for byte, as a browser writes it. "null" is the origin of every sandboxed
+ * page and every file, so it never counts as listed. There is no wildcard.
  */
 bool cors_origin_is_listed(const char *list, const char *origin);
 
-/* Adds the headers to an answer of a submission that has a `cors`. An origin that is not allowed gets `Vary` alone. */
+/*
+ * Adds the headers to an answer of a submission that has a `cors`. An origin that is not allowed gets only
+ * `Vary`.
+ */
 void cors_dress(struct submission *submission);
-/* Answers OPTIONS: 204 with `Allow`, and what a preflight asks for. cors_dress completes it. */
+/* Answers OPTIONS: 204 with `Allow` and the headers of a preflight. cors_dress completes it. */
 void cors_answer_options(struct submission *submission);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * page.h: the unsubscribe page
  *
- * A GET shows a page with a button and changes nothing: mail scanners follow links. A POST does it: from the button, or by a
- * mailbox with RFC 8058's body; and one from the page that then comes takes it back. Works without scripts; nothing is loaded from
- * anywhere.
+ * A GET shows a page with a button and changes nothing, because mail scanners follow links. A POST
+ * unsubscribes: from the button, or by a mailbox with the body of RFC 8058. A POST from the page that follows
+ * takes it back. The page works without scripts and loads nothing.
  */
 #ifndef KIT_ENDPOINT_PAGE_H
 #define KIT_ENDPOINT_PAGE_H
@@ -12,9 +12,12 @@
 #include "services/kit/shop/accent.h"
 #include "services/kit/web/request.h"
 
-/* ---- what the unsubscribe page says, in each of its languages. Formal address where a language tells it apart. ---- */
+/*
+ * ---- the texts of the unsubscribe page, in each of its languages, with the formal address if a language has
+ * one
+ */
 
-/* "{shop}" stands for the shop's name; all else is plain text. */
+/* "{shop}" is replaced by the shop's name; the rest is plain text. */
 struct page_texts {
 	const char *language; /* as of the attribute lang */
 	const char *title;
@@ -26,7 +29,7 @@ struct page_texts {
 	const char *bad_head, *bad_link, *bad_return;
 };
 
-/* `accept` is the header Accept-Language or NULL; `locale` the shop's. English where nothing fits. */
+/* `accept` is the header Accept-Language or NULL; `locale` is the shop's. English if nothing fits. */
 const struct page_texts *page_texts_for(const char *accept, const char *locale);
 
 extern const struct page_texts page_texts[]; /* of page_texts/<language>.txt; ends with one without a language */
@@ -36,7 +39,7 @@ enum page {
 	PAGE_DONE,
 	PAGE_BACK,    /* taken back */
 	PAGE_FIXED,   /* cannot be taken back here */
-	PAGE_NOT_NOW, /* nothing was recorded; its button does what was asked for once more */
+	PAGE_NOT_NOW, /* nothing was recorded; its button repeats the request */
 	PAGE_BAD_LINK,
 	PAGE_BAD_RETURN, /* of the way back to the basket */
 };
@@ -45,12 +48,16 @@ struct page_view {
 	const struct page_texts *texts;
 	const char *shop;   /* the name shown; escaped here */
 	const char *accent; /* of the button (accent.h); NULL: the plain one */
-	int64_t undo_us; /* of PAGE_DONE: what was listed up to then may be taken back; of PAGE_NOT_NOW: was to be. 0: not */
+	/*
+	 * of PAGE_DONE: wall time up to which a listing may be taken back; of PAGE_NOT_NOW: the same of the
+	 * failed request. 0: none
+	 */
+	int64_t undo_us;
 };
 
 /* Appends a whole HTML document. */
 void page_write(enum page page, const struct page_view *view, struct buffer *ret);
-/* What every page of ours begins with, and ends with. `accent` NULL: the plain one. */
+/* The beginning and the end of every page of ours. `accent` NULL: the plain colour. */
 void page_begin(const char *language, const char *title, const char *accent, struct buffer *ret);
 void page_end(struct buffer *ret);
 
@@ -63,11 +70,11 @@ struct shop_branding { /* how a shop shows itself on a page */
 	char accent[ACCENT_ROOM]; /* "": the plain one */
 	char zone[40];            /* "": unknown */
 };
-/* Reads its shop.conf. While that cannot be read: the plain name of the shop, and nothing else. */
+/* Reads the shop's shop.conf. If that cannot be read: only the plain name of the shop. */
 void shop_branding_read(const char *shops_folder, const char *shop, struct shop_branding *ret);
 
 enum page_post {
-	POST_NOTHING,   /* none of these: nothing is done */
+	POST_NOTHING,   /* none of these; nothing is done */
 	POST_BUTTON,    /* the page's own form */
 	POST_ONE_CLICK, /* List-Unsubscribe=One-Click, as a urlencoded form or as multipart/form-data */
 	POST_UNDO,      /* the form of the page that said it was done */
@@ -75,7 +82,10 @@ enum page_post {
 /* `ret_undo_us`: of POST_UNDO. */
 enum page_post page_posted(const char *content_type, struct bytes body, int64_t *ret_undo_us);
 
-/* The value of a field of a urlencoded form, decoded; false: it is not there, or longer. */
+/*
+ * The value of a field of a urlencoded form, decoded; false: the field is missing, or does not fit in `room`
+ * bytes.
+ */
 bool form_value(struct bytes body, const char *name, char *ret, size_t room);
 
 #endif

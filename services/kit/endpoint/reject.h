@@ -1,6 +1,4 @@
-/*
- * reject.h: authentic webhooks that will never be readable, kept for people to look into
- */
+/* reject.h: keeps authentic webhooks that can never be read, for people to examine */
 #ifndef KIT_ENDPOINT_REJECT_H
 #define KIT_ENDPOINT_REJECT_H
 
@@ -16,8 +14,9 @@ struct rejection {
 };
 
 /*
- * Writes <folder>/<at_us>-<random>.rejected: a few "name: value" lines, an empty line, the body as it came. Mode 0600; the
- * oldest make room, so that never more than REJECTS_MOST files and REJECTS_BYTES_MOST bytes lie there. ret_name: its name.
+ * Writes <folder>/<at_us>-<random>.rejected: a few "name: value" lines, an empty line, the body as it came.
+ * Mode 0600; the oldest files are removed, so that there are never more than REJECTS_MOST files and
+ * REJECTS_BYTES_MOST bytes. ret_name: the file's name. 0 or a negative errno.
  */
 int reject_keep(const char *folder, const struct rejection *rejection, char ret_name[64]);
 

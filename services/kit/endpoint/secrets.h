@@ -1,10 +1,10 @@
 /*
- * secrets.h: which shops there are, and their webhook secrets
+ * secrets.h: the known shops and their webhook secrets
  *
- * A shop is known when <shops>/<shop>/shop.conf is there, its secret when webhook/<shop> is, so a new shop or a rotated
- * secret needs no restart. Whether the files are still the same is looked up once after each secrets_look_again, which is for
- * before the requests that have come are read: all that arrived together is held against what was there then. Files are read
- * again when they change.
+ * A shop is known if <shops>/<shop>/shop.conf exists, and its secret if webhook/<shop> exists, so a new shop
+ * or a rotated secret needs no restart. secrets_look_again makes the next use check the files once for
+ * changes. It is called before the waiting requests are read, so all requests that arrived together are
+ * checked against the same files. Changed files are read again.
  */
 #ifndef KIT_ENDPOINT_SECRETS_H
 #define KIT_ENDPOINT_SECRETS_H
@@ -14,7 +14,10 @@
 
 struct secrets;
 
-/* Reads address.key and link.key; die()s with a remedy when they cannot be read. And admin.key, if it is there. */
+/*
+ * Reads address.key and link.key; die()s with a remedy if they cannot be read. Also reads admin.key, if it
+ * exists.
+ */
 struct secrets *secrets_open(const char *shops_folder, const char *folder);
 void secrets_close(struct secrets *secrets);
 
@@ -25,12 +28,15 @@ const struct keyring *secrets_link_keys(const struct secrets *secrets);
 struct bytes secrets_admin_key(const struct secrets *secrets); /* empty: there is none */
 bool secrets_shop_is_there(const struct secrets *secrets, const char *shop);
 /*
- * -ENOENT: no such shop. -ENOKEY: the shop is there, its secret is not or is too short; -EPERM: its file is open to others;
- * otherwise the file system's. *ret is borrowed until the next call.
+ * -ENOENT: there is no such shop. -ENOKEY: its secret is missing or too short. -EPERM: the file is open to
+ * others. Another errno: the file system's. *ret is borrowed until the next call.
  */
 int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secrets_pair **ret);
-/* How many shops have been asked for whose secret cannot be used. They are looked at again: one that has been mended is none. */
+/*
+ * How many requested shops have an unusable secret. They are checked again, so a shop whose secret was mended
+ * does not count.
+ */
 unsigned secrets_unusable(struct secrets *secrets);
-const char *secrets_remedy(int error); /* what to do about it, for the answer and the log */
+const char *secrets_remedy(int error); /* the remedy, for the answer and the log */
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * submission.h: one request to an endpoint, from its head to its answer
  *
- * The gateway makes a submission when a head has come whose framing is right, and frees it when the answer is sent or the client is
- * gone. An endpoint's functions (endpoint.h) get nothing else. Everything in it is borrowed from the submission.
+ * The gateway makes a submission when it has read a head with valid framing, and frees it when the answer is
+ * sent or the client is gone. An endpoint's functions (endpoint.h) get only the submission. Everything in it
+ * is borrowed from the submission.
  */
 #ifndef KIT_ENDPOINT_SUBMISSION_H
 #define KIT_ENDPOINT_SUBMISSION_H
@@ -49,8 +50,9 @@ struct counters {
 #undef COUNTER_FIELD
 };
 
-void counters_tell(struct metrics_sink *told, void *counters);               /* a metrics_fn */
-void counters_log(const struct counters *counters, struct counters *logged); /* if there is news */
+void counters_tell(struct metrics_sink *told, void *counters); /* a metrics_fn */
+/* logs them if they have changed */
+void counters_log(const struct counters *counters, struct counters *logged);
 
 /* ---- the submission ---- */
 
@@ -69,9 +71,10 @@ struct endpoint_context {
 	const struct clock *clock;
 	struct counters *counters;
 	const char *shops_folder, *rejected_folder;
-	const struct runtime *runtime;     /* whose state the gateway has folded; NULL: nothing is known */
-	struct webhook_stats *stats;       /* NULL: nothing is counted */
-	struct blob_uses *blobs;           /* where bodies go that are files; NULL: no row has such a body */
+	const struct runtime *runtime; /* has the gateway's folded state; NULL: nothing is known */
+	struct webhook_stats *stats;   /* NULL: nothing is counted */
+	/* the stores for bodies that become files; NULL: no row has such a body */
+	struct blob_uses *blobs;
 	const struct publisher *publisher; /* of the gateway's own endpoints */
 	struct warnings {
 		int64_t last_us; /* boot time */
@@ -80,12 +83,12 @@ struct endpoint_context {
 	int64_t certificate_asked_us; /* boot time: a certificate of SNS was asked for */
 };
 
-/* What became of the messages of a submission: the worst of them, the last of these values being the worst. */
+/* The end of the messages of a submission: the worst end of all of them. A later value is worse. */
 enum submission_end {
-	SUBMISSION_DUPLICATE, /* all were there already; seq */
-	SUBMISSION_ACCEPTED,  /* confirmed by the broker; seq */
-	SUBMISSION_SPOOLED,   /* synced on the gateway's disk */
-	SUBMISSION_REFUSED    /* nothing is promised, and the sender must repeat it; `why` */
+	SUBMISSION_DUPLICATE, /* all messages were repeats; `seq` */
+	SUBMISSION_ACCEPTED,  /* the broker confirmed them; `seq` */
+	SUBMISSION_SPOOLED,   /* they are synced on the gateway's disk */
+	SUBMISSION_REFUSED    /* they may be lost, and the sender must repeat the request; `why` */
 };
 
 struct submission {
@@ -95,16 +98,17 @@ struct submission {
 	const struct cors *cors;         /* of the path, or of one that begins like it; NULL: none */
 	const char *names[SUBMISSION_NAMES_MAX]; /* of the path's segments, in their order; "" behind the last */
 	const struct source_key
-		*client; /* whose network pays for the request (bus/base/sources.h); NULL: it is not known */
+		*client; /* the network that is charged for the request (bus/base/sources.h); NULL: unknown */
 	struct request *request;
 	struct answer *answer;
 
-	/* What `read` leaves, besides what it says and keeps. */
+	/* Set by `read`, besides its messages and kept memory. */
 	bool stop; /* the messages forbid a mail (a checkout, an opt-out, an emptied cart), so they may not be overtaken by a claim */
 
-	/* What `answer` finds. */
+	/* Set for `answer`. */
 	enum submission_end end;
-	uint64_t seq;    /* of SUBMISSION_DUPLICATE and SUBMISSION_ACCEPTED; of several messages one's */
+	/* of SUBMISSION_DUPLICATE and SUBMISSION_ACCEPTED; the number of one of the messages */
+	uint64_t seq;
 	const char *why; /* of SUBMISSION_REFUSED */
 
 	/* The rest belongs to submission.c and the gateway. */
@@ -121,17 +125,26 @@ struct submission {
 
 void submission_clear(struct submission *submission);
 
-/* Adds a message, which is published when `read` has returned true. 0, or -EMSGSIZE and it is not added. `trace` NULL: a new trace. */
+/*
+ * Adds a message, which is published when `read` has returned true. 0, or -EMSGSIZE: it is too large and was
+ * not added. `trace` NULL: a new trace.
+ */
 int submission_publish(struct submission *submission, const struct topic *topic, const struct publish_options *how,
 	const char *trace, const void *message);
-/* Zeroed memory for what `answer` needs to know, once for each submission; it is freed with it, and found as submission->kept. */
+/*
+ * Zeroed memory for data that `answer` needs; at most once for each submission. It is freed with the
+ * submission, and is submission->kept.
+ */
 void *submission_keep(struct submission *submission, size_t size);
 
-/* The answer to a program: the end of the submission as a line of JSON. `warning` is a constant without `"`; NULL: none. */
+/*
+ * Answers a program: writes the end of the submission as a line of JSON. `warning` is a constant without `"`;
+ * NULL: none.
+ */
 void submission_answer_json(struct submission *submission, const char *warning);
 /*
- * A warning in the log that a request was refused: of each kind one a second, with the number of those that were not logged. `words` is
- * a constant: never a header's value, a body or an address.
+ * Logs a warning that a request was refused: at most one a second of each kind, with the number of those that
+ * were not logged. `words` must be a constant: never a header's value, a body or an address.
  */
 void submission_warn(
 	const struct submission *submission, struct warnings *warnings, const char *shop, const char *words);
@@ -139,32 +152,37 @@ void submission_warn(
 /*
  * The body of a submission as a file, for rows with a `file` (endpoint.h)
  *
- * The body is written to a store of the gateway's (services/kit/blobs) while it comes, so memory stays flat. `read` looks into it,
- * and keeps it before it says a message that names it:
+ * The body is written to a store of the gateway's (services/kit/blobs) while it comes, so memory stays flat.
+ * `read` examines it, and keeps it before it says a message that names it:
  *
  *   while ((got = body_look(submission, at, piece, sizeof(piece))) > 0) ...
  *   if (!body_keep(submission, idem, name))
  *           return false;
  *   submission_publish(... .idem = idem ... name ...)
  *
- * A body that was not kept leaves nothing behind: when the client goes away, when `read` refuses it, when the gateway ends or is killed.
- * If `read` returns false after body_keep, the reference is released, unless the content was there before. Once messages are on their
- * way the reference stays, whatever becomes of them, because the broker may have them all the same; a sender that repeats the request
- * refers to the same content. A reference that no message names goes with its age.
+ * A body that was not kept leaves nothing behind: when the client goes away, when `read` refuses it, when the
+ * gateway ends or is killed. If `read` returns false after body_keep, the reference is released, unless the
+ * content was there before. Once messages are sent to the broker the reference stays in every case, because
+ * the broker may have them; a sender that repeats the request refers to the same content. A reference that no
+ * message names is removed by its age.
  */
 
-/* Bytes read from this place on; 0: the end; a negative errno. Not after body_keep. */
+/*
+ * Reads from this offset on. Returns the number of bytes, 0 at the end, or a negative errno. Must not be
+ * called after body_keep.
+ */
 ssize_t body_look(const struct submission *submission, uint64_t from, void *to, size_t size);
 /*
- * Makes the body durable under its SHA-256. `idem` is the key of the message that names it, by which an erasure finds the reference.
- * It waits for the disk. false: the answer is complete (507: there is no room; 503).
+ * Makes the body durable under its SHA-256. `idem` is the key of the message that names it, by which an
+ * erasure finds the reference. It waits for the disk. false: the answer is complete (507: there is no disk
+ * space; or 503).
  */
 bool body_keep(struct submission *submission, const char *idem, char ret_name[BLOB_NAME_SIZE]);
 
 /* ---- for the gateway ---- */
 
-/* The next piece has come. false: the answer is complete. */
+/* Adds the next piece of the body. false: the answer is complete. */
 bool body_add(struct submission *submission, struct bytes piece);
-void body_end(struct submission *submission); /* the submission is at its end */
+void body_end(struct submission *submission); /* to be called at the end of the submission */
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * google.h: requests to Google's APIs as a service account
  *
- * The account is its key file, as Google's console gives it (JSON), a secret of mode 0600. It is read when a token is needed, so a
- * new one counts at once and an installation without Google needs none. A token is asked for with a JWT that the key signs (RFC 7523)
- * and used until a minute before its end; one that an API no longer takes (401) is forgotten, and the next request asks for a new one.
+ * The account is its key file, as Google's console gives it (JSON), a secret of mode 0600. The file is read
+ * when a token is needed, so a new key is used at once, and an installation without Google needs none. A
+ * token is requested with a JWT that the key signs (RFC 7523), and is used until a minute before its end. If
+ * an API refuses a token (401), it is forgotten, and the next request asks for a new one.
  */
 #ifndef KIT_GOOGLE_GOOGLE_H
 #define KIT_GOOGLE_GOOGLE_H
@@ -15,10 +16,11 @@
 
 #define GOOGLE_SCOPE_DRIVE "https://www.googleapis.com/auth/drive.readonly"
 
-/* Filled as for HTTP, but for `auth` and `ca`, which are ours. */
+/* Fill it as for HTTP, except `auth` and `ca`, which google.c sets. */
 struct google_request {
-	struct http_request http; /* first: a driver's results are struct http_answer, as the HTTP driver's */
-	const char *scope;        /* a constant */
+	/* must be first; the results are struct http_answer, as those of the HTTP driver */
+	struct http_request http;
+	const char *scope; /* a constant */
 };
 
 struct google_settings {
@@ -28,39 +30,46 @@ struct google_settings {
 struct google_settings google_settings_of(
 	const struct config *config, const struct clock *clock); /* [google]; may die() */
 
-/* The effect driver "google". What gets no token ends as HTTP_NOT_SENT, or HTTP_BARRED when it will not get one the next time either. */
+/*
+ * The effect driver "google". A request that gets no token ends as HTTP_NOT_SENT, or as HTTP_BARRED if the
+ * next try would get none either.
+ */
 struct effect_driver *google_driver_new(const struct google_settings *settings);
 
-/* ---- for what is no effect ---- */
+/* ---- for requests outside of effects ---- */
 
 struct google;
 struct google_call;
 
 struct google *google_new(const struct google_settings *settings);
-void google_free(struct google *google); /* nobody is told of what still runs; takes NULL */
+void google_free(struct google *google); /* ends running calls without calling done(); takes NULL */
 int google_fd(const struct google *google);
 int64_t google_wait_us(const struct google *google);
 void google_work(struct google *google);
-/* As http_call_new, with its callers; their held() gets the call that http_call_proceed takes. */
+/* As http_call_new; held() of the caller gets the call for http_call_proceed. */
 struct google_call *google_call_new(
 	struct google *google, const struct google_request *request, const struct http_caller *caller, void *context);
 void google_call_stop(struct google_call *call); /* takes NULL */
 
-/* ---- what Google's token server answers; for google.c and tests/fuzz ---- */
+/* ---- the answers of Google's token server; for google.c and tests/fuzz ---- */
 
-/* A token and for how long it may be used, 0 to an hour. false: the body is no such answer. `ret_text` is the caller's. */
+/*
+ * Reads a token and how long it may be used, 0 to an hour. false: the body is no such answer. The caller
+ * frees `ret_text`.
+ */
 bool google_token_read(struct bytes body, char **ret_text, int64_t *ret_lasts_us);
-/* Why there is no token, in words of ours and at most one of theirs. */
+/* Why there is no token, in our words and at most one word of Google's. */
 void google_refusal_words(const struct http_answer *answer, char ret[256]);
 
-/* One segment of a path, percent-encoded. false: it does not fit. */
+/* Percent-encodes one segment of a path. false: it does not fit. */
 bool google_encode(const char *text, char *ret, size_t room);
 
 /* ---- the key file of a service account, and what it signs; for google.c only ---- */
 
 /*
- * The JWT by which a token of this scope is asked for at `issued_s`, good for an hour, and whom to ask. -errno: ret_why names what is
- * wrong with the file, and nothing that stands in it.
+ * Makes the JWT that asks for a token of this scope at `issued_s` (seconds since 1970), valid for an hour,
+ * and the address to ask. A negative errno: ret_why names what is wrong with the file, without quoting its
+ * content.
  */
 int google_key_sign(const char *path, const char *scope, int64_t issued_s, struct buffer *ret_jwt, char ret_uri[256],
 	char ret_why[200]);

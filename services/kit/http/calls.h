@@ -1,8 +1,9 @@
 /*
- * calls.h: an effect driver each of whose effects is one call over HTTP
+ * calls.h: an effect driver that makes one call over HTTP for each effect
  *
- * It begins the call, asks for the claim when the call holds before its last byte, passes the answer of the claim on, and cuts the
- * call when the effect is stopped. What differs between such drivers are two functions: what is asked, and what the answer means.
+ * It begins the call, asks for the claim when the call holds before its last byte, passes the answer of the
+ * claim on, and cuts the call when the effect is stopped. Such drivers differ in two functions: one makes the
+ * request, one reads the answer.
  */
 #ifndef KIT_HTTP_CALLS_H
 #define KIT_HTTP_CALLS_H
@@ -10,7 +11,10 @@
 #include "bus/base/list.h"
 #include "services/kit/http/http.h"
 
-/* Over which client the calls are made: http_calls, or one that does more for each (a token first). As http.h has them. */
+/*
+ * The client that makes the calls: http_calls, or one that does more for each call (such as getting a token
+ * first). The functions are those of http.h.
+ */
 struct call_way {
 	void *(*begin)(void *client, const void *request, const struct http_caller *caller, void *context);
 	void (*stop)(void *call);
@@ -28,11 +32,11 @@ struct call_job {
 	struct list hook;
 	struct calls *calls;
 	struct effect *effect;
-	const void *request;      /* the effect's */
+	const void *request;      /* the request of the effect */
 	struct http_request made; /* the driver's own request, if the effect's is none; cleared at the end */
-	void *call;               /* NULL: nothing was asked */
-	struct http_call *held;   /* waits for its yes or no; NULL: none does */
-	char why[160];            /* nothing was asked */
+	void *call;               /* NULL: no request was made */
+	struct http_call *held;   /* the call that waits for proceed; NULL: none */
+	char why[160];            /* why no request was made */
 };
 
 struct calls {
@@ -40,15 +44,21 @@ struct calls {
 	const struct call_way *way;
 	void *client;
 	struct list jobs;
-	/* The request to be made, which lives as long as the job; NULL: none, and job->why says why. Without this function: the effect's. */
+	/*
+	 * Makes the request, which lives as long as the job. NULL: there is none, and job->why gives the
+	 * reason. Without this function the effect's request is used.
+	 */
 	const void *(*ask)(struct calls *calls, struct call_job *job);
-	/* Ends in call_done. What was not asked (job->call is NULL) ended as HTTP_NOT_SENT. Without it: the answer is the result. */
+	/*
+	 * Reads the answer and ends in call_done. If no request was made (job->call is NULL) the answer is
+	 * HTTP_NOT_SENT. Without this function the answer is the result.
+	 */
 	void (*answered)(struct calls *calls, struct call_job *job, const struct http_answer *answer);
-	void (*close)(struct calls *calls); /* frees what else the driver has; NULL: nothing */
+	void (*close)(struct calls *calls); /* frees the driver's other memory; NULL: there is none */
 };
 
 /* Fills `calls`, which begins a structure from memory_new; closing the driver frees that, and the client. */
 void calls_init(struct calls *calls, const char *name, const struct call_way *way, void *client);
-void call_done(struct call_job *job, const void *result); /* the job is gone */
+void call_done(struct call_job *job, const void *result); /* the job is freed */
 
 #endif

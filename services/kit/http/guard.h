@@ -1,6 +1,4 @@
-/*
- * guard.h: where a request may go
- */
+/* guard.h: decides which addresses a request may reach */
 #ifndef KIT_HTTP_GUARD_H
 #define KIT_HTTP_GUARD_H
 
@@ -13,9 +11,9 @@
  * NAT64 64:ff9b::/96, 6to4 2002::/16, Teredo).
  */
 bool http_address_is_public(const struct sockaddr *address);
-/* Right before connecting; `is_plain`: not TLS. */
+/* To be asked right before connecting; `is_plain`: without TLS. */
 bool http_address_allowed(enum http_reach reach, bool is_plain, const struct sockaddr *address);
-/* -EINVAL: ret_why says what. ret_plain: its scheme is http. */
+/* -EINVAL: the URL is not allowed; ret_why gives the reason. ret_plain: the scheme is http. */
 int http_url_allowed(enum http_reach reach, const char *url, bool *ret_plain, char ret_why[160]);
 
 #endif

@@ -15,7 +15,7 @@ struct http_client {
 	const struct clock *clock;
 	char secrets[256], ca[256];
 	bool private_too;
-	const char *peer; /* NULL: its throttling is not counted here */
+	const char *peer; /* NULL: throttling is not counted here */
 	CURLM *multi;
 	int epoll;
 	int64_t timer_us; /* boot time of libcurl's next deadline; -1: none */
@@ -24,7 +24,7 @@ struct http_client {
 
 enum http_gate {
 	HTTP_GATE_SHUT,   /* the last byte of the body is not due yet */
-	HTTP_GATE_HELD,   /* it is, and nobody has said yes or no */
+	HTTP_GATE_HELD,   /* it is due, and proceed was not called yet */
 	HTTP_GATE_OPEN,   /* it may leave */
 	HTTP_GATE_DROPPED /* the connection is cut without it */
 };
@@ -42,32 +42,36 @@ struct http_call {
 	bool is_plain; /* not TLS */
 	size_t given;  /* of the request's body, to libcurl */
 	enum http_gate gate;
-	bool must_tell;         /* held() is to be called, as soon as all that is out is acknowledged */
-	int look_ms;            /* how long from one look to the next whether it is */
-	int64_t look_us;        /* boot time of the next one */
-	bool is_too_long;       /* the answer is, for the request */
-	bool has_begun;         /* the connection is there: from now on something of the request may have arrived */
+	bool must_tell;   /* held() must be called as soon as all sent bytes are acknowledged */
+	int look_ms;      /* milliseconds from one look for the acknowledgement to the next */
+	int64_t look_us;  /* boot time of the next one */
+	bool is_too_long; /* the answer is too long for the request */
+	/* the connection is open: from now on a part of the request may have arrived */
+	bool has_begun;
 	bool handed_over;       /* its last byte was given to libcurl */
-	bool is_out;            /* which gave it to the kernel */
-	struct last_byte *last; /* cuts it off in time */
-	bool refused_early;     /* an error was said before that */
+	bool is_out;            /* libcurl gave it to the kernel */
+	struct last_byte *last; /* cuts the connection in time */
+	bool refused_early;     /* the server answered an error before that */
 	bool has_ended;
 	size_t heard;         /* bytes of the answer's head */
 	struct buffer body;   /* the answer's */
-	enum http_end barred; /* HTTP_BARRED, or HTTP_ANSWERED for not */
-	char why[160];        /* why barred or dropped; "": libcurl knows */
+	enum http_end barred; /* HTTP_BARRED; or HTTP_ANSWERED: it is not barred */
+	char why[160];        /* why it was barred or dropped; "": libcurl's error tells */
 	CURLcode code;
 	char error[CURL_ERROR_SIZE];
 };
 
-/* Prepares everything; whether it can be tried is in has_ended. */
+/* Prepares a call; has_ended tells if it cannot be tried. */
 struct http_call *http_call_prepare(struct http_client *client, const struct http_request *request);
 void http_call_free(struct http_call *call);     /* Takes NULL */
-bool http_call_has_news(struct http_call *call); /* it has ended, or is to be told that it holds */
-void http_call_note_out(struct http_call *call); /* libcurl has worked on it */
+bool http_call_has_news(struct http_call *call); /* true: it has ended, or held() must be called */
+void http_call_note_out(struct http_call *call); /* to be called after libcurl has worked on it */
 void http_call_fill(const struct http_call *call, struct http_answer *ret);
 
-/* Gives libcurl what the request's auth asks for. -EINVAL: ret_why says what is missing, without the secret. */
+/*
+ * Gives libcurl the credentials that the request's auth names. -EINVAL: ret_why says what is missing, without
+ * the secret.
+ */
 int http_auth_apply(struct http_call *call, char ret_why[160]);
 void http_call_add_header(struct http_call *call, const char *line);
 

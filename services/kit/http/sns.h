@@ -1,9 +1,10 @@
 /*
- * sns.h: which addresses of Amazon SNS may be fetched, and how a topic is named
+ * sns.h: checks the addresses of Amazon SNS that may be fetched
  *
- * Any client that posts to the gateway chooses these addresses, so they are judged before anything is fetched: https, the host
- * sns.<region>.amazonaws.com or .com.cn with the topic's own region, no user, port or fragment; a certificate's path ends in .pem and has
- * no query, a subscription's query confirms this topic. (Amazon: "Verifying the signatures of Amazon SNS messages".)
+ * Any client that posts to the gateway chooses these addresses, so they are checked before anything is
+ * fetched: https, the host sns.<region>.amazonaws.com or .com.cn with the topic's own region, no user, port
+ * or fragment; a certificate's path ends in .pem and has no query, a subscription's query confirms this
+ * topic. (Amazon: "Verifying the signatures of Amazon SNS messages".)
  */
 #ifndef KIT_HTTP_SNS_H
 #define KIT_HTTP_SNS_H

@@ -1,6 +1,4 @@
-/*
- * hmac.h: HMAC-SHA256 (RFC 2104), for all that is signed with a key of ours or of a storefront
- */
+/* hmac.h: HMAC-SHA256 (RFC 2104), for everything that is signed with our keys or a storefront's */
 #ifndef KIT_KEYS_HMAC_H
 #define KIT_KEYS_HMAC_H
 

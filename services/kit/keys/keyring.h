@@ -1,10 +1,11 @@
 /*
- * keyring.h: the keys of one purpose: the one that signs, and those before it, each of which still verifies until its day
+ * keyring.h: the keys of one purpose: the key that signs, and earlier keys, each of which verifies until its
+ * last day
  *
  *     NAME            the key
  *     NAME.previous   lines "KEY until 2027-01-31": to the end of that day, UTC
  *
- * What each is for, so that who only has to verify one thing cannot sign another:
+ * The purposes are separate, so that a process that verifies one thing cannot sign another:
  *
  *     link.key     links in mails: the sender signs, the gateway verifies
  *     bounce.key   where mails come back to, and the names of mails: the sender signs, mailin verifies
@@ -31,33 +32,49 @@ struct keyring {
 		struct buffer key;
 		int64_t until_us;
 	} before[KEYRING_BEFORE_MOST];
-	int before_error; /* not 0: NAME.previous is not all in `before`, and why; -EBADMSG: for a line that is none */
+	/*
+	 * not 0: a negative errno, NAME.previous could not be read completely; -EBADMSG: a line of it is
+	 * invalid
+	 */
+	int before_error;
 };
 
 /*
- * Any of the keys above, as every process takes it. 0; as file_read_secret() says it why it cannot be read; or -ERANGE: it is so short that
- * it could be guessed. secret_why() says all of them.
+ * Reads any of the keys above. 0, or an error of file_read_secret(), or -ERANGE: the key is so short that it
+ * could be guessed. secret_why() describes all of them.
  */
 int keyring_read_key(const char *path, struct buffer *ret);
-/* `folder` as secrets_folder() has it. 0; or what is wrong with `name` itself. With -ERANGE it is read all the same. */
+/*
+ * `folder` is that of secrets_folder(). 0, or the error of `name` itself. With -ERANGE the key is read all
+ * the same.
+ */
 int keyring_read(const char *folder, const char *name, struct keyring *ret);
 /*
- * bounce.key. Where none was made, as by 0.1.0, it follows from link.key, and what 0.1.0 signed with link.key itself is verified too;
- * ret_path: which file an error is about.
+ * Reads bounce.key. If it does not exist, as with 0.1.0, it is derived from link.key, and signatures that
+ * 0.1.0 made with link.key itself are verified too. ret_path: the file that an error is about.
  */
 int keyring_read_bounce(const char *folder, struct keyring *ret, char ret_path[256]);
-void keyring_clear(struct keyring *keys); /* cleansed, and empty */
+void keyring_clear(struct keyring *keys); /* wipes and empties the keys */
 
-/* The key that signs, then those that verify at `now_us`, one after the other; empty: there are no more. *at begins with 0. */
+/*
+ * Gives the key that signs, then the keys that verify at `now_us` (wall time), one by one; empty: there are
+ * no more. *at begins with 0.
+ */
 struct bytes keyring_next(const struct keyring *keys, int64_t now_us, int *at);
-/* Whether a line of <name>.previous can hold it. */
+/* Can a line of <name>.previous hold this key? */
 bool keyring_can_keep(struct bytes key);
 int keyring_add_before(struct keyring *keys, struct bytes key, int64_t until_us); /* -ENOSPC */
 
-/* The lines of NAME.previous, without those that ended before `now_us`. Who writes them back asks for before_error first. */
+/*
+ * Appends the lines of NAME.previous, without those that ended before `now_us`. A caller that writes them
+ * back must check before_error first.
+ */
 void keyring_print_before(const struct keyring *keys, int64_t now_us, struct buffer *ret);
 
-/* bounce.key as it follows from link.key: the same on every host with the same one, and nothing leads back. In hex. */
+/*
+ * Derives bounce.key from link.key, in hex: the same on every host with the same link.key. link.key cannot be
+ * computed from it.
+ */
 void bounce_key_derive(struct bytes link_key, char ret[65]);
 
 #endif

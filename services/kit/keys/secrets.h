@@ -1,6 +1,4 @@
-/*
- * secrets.h: where the secrets of an installation lie, and what helps when one cannot be read
- */
+/* secrets.h: where the secrets of an installation are, and the remedy if one cannot be read */
 #ifndef KIT_KEYS_SECRETS_H
 #define KIT_KEYS_SECRETS_H
 
@@ -8,13 +6,18 @@
 #include <stdnoreturn.h>
 
 /*
- * Secrets have names: "address.key", "webhook/demo", "api/demo". They are files below [paths] secrets. To a unit systemd hands those that
- * it needs (LoadCredential=) in a folder of its own that has none below it: "webhook_demo".
+ * Secrets have names: "address.key", "webhook/demo", "api/demo". They are files below [paths] secrets.
+ * systemd gives a unit the secrets that it needs (LoadCredential=) in a flat folder of its own, with names
+ * like "webhook_demo".
  */
 const char *secrets_folder(const struct config *config); /* borrowed until config_free */
 void secret_in(const char *folder, const char *name, char ret[256]);
-void secret_path(const struct config *config, const char *name, char ret[256]); /* both */
-/* Why file_read_secret() failed with `error` for the key at `path`, and what helps. What systemd handed over is called by its source. */
+/* secrets_folder and secret_in in one call */
+void secret_path(const struct config *config, const char *name, char ret[256]);
+/*
+ * Why file_read_secret() failed with `error` for the key at `path`, and the remedy. A file from systemd is
+ * named by its source.
+ */
 void secret_why(const char *path, int error, char ret[512]);
 noreturn void die_of_secret(const char *path, int error);
 

@@ -1,7 +1,7 @@
 /*
- * compose.h: a MIME message from its parts, the same bytes for the same parts
+ * compose.h: makes a MIME message from its parts; the same parts give the same bytes
  *
- * Inside the kit only; services call message.h.
+ * Only for the kit; services call message.h.
  */
 #ifndef KIT_MAIL_COMPOSE_H
 #define KIT_MAIL_COMPOSE_H
@@ -22,27 +22,30 @@ struct mail_parts {
 	int64_t now_us;
 };
 
-/* -EINVAL: ret_why says which part may not be so. */
+/* -EINVAL: ret_why names the invalid part. */
 int mail_compose(const struct mail_parts *parts, struct mail **ret, char ret_why[160]);
 
-/* What a transport insists on before a byte leaves: CRLF line ends alone, lines up to 998 bytes, no NUL, ends in CRLF. */
+/*
+ * A transport checks this before it sends: line ends are CRLF, lines have at most 998 bytes, there is no NUL,
+ * and the end is CRLF.
+ */
 bool mail_lines_valid(struct bytes mime);
-/* One bare address as an SMTP envelope takes it: nothing that could end or extend a command. */
+/* Is it one bare address that is safe in an SMTP command? */
 bool mail_envelope_valid(const char *address);
 
 /* ---- header lines ---- */
 
 /* Appends "Name: value\r\n", folded and with encoded words where needed (RFC 2047). -EINVAL: CR, LF, NUL or not UTF-8. */
 int mail_header_text(struct buffer *ret, const char *name, const char *value);
-/* A value that must stay as it is: printable ASCII on one line of at most 998 bytes. */
+/* Appends a value unchanged: printable ASCII on one line of at most 998 bytes; else -EINVAL. */
 int mail_header_plain(struct buffer *ret, const char *name, const char *value);
-/* "Name <address>" or "address": encoded words in the name, never in the address. */
+/* Appends "Name <address>" or "address", with encoded words only in the name. */
 int mail_header_mailbox(struct buffer *ret, const char *name, const char *mailbox);
 void mail_header_date(struct buffer *ret, int64_t now_us);
-/* Takes a mailbox apart; the address comes out normalised. */
+/* Splits a mailbox into name and normalised address. */
 int mailbox_split(const char *mailbox, char ret_name[200], char ret_address[ADDRESS_MAX + 1]);
 
-/* Quoted-printable: \n becomes CRLF, lines of at most 76 characters. */
+/* Appends the text as quoted-printable: \n becomes CRLF, lines have at most 76 characters. */
 void mail_quoted_printable(struct buffer *ret, const char *text);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * message.h: one mail: composed as MIME, handed to a transport
  *
- * Composing is pure (compose.c); the transports are effect drivers (transport_*.c). What a mail says is a system's.
+ * Composing is pure (compose.c); the transports are effect drivers (transport_*.c). The systems write the
+ * texts of mails.
  */
 #ifndef KIT_MAIL_MESSAGE_H
 #define KIT_MAIL_MESSAGE_H
@@ -23,12 +24,14 @@ struct mail {
 void mail_free(struct mail *mail); /* takes NULL; frees itself */
 
 /*
- * The part before the @ of a Message-ID: "<step>.<32 hex digits>". mail_local_make() makes it as 0.1.0 did: of SHA-256 over shop, NUL,
- * `about`, NUL, step, which anybody can compute. `about` is the id of what the mail is about: of a reminder the cart's. mail_local_sign()
- * takes the first digits of HMAC-SHA256 with `key` over a label and the same, so that who can name the mail was given it.
+ * The part before the @ of a Message-ID: "<step>.<32 hex digits>". mail_local_make() makes it as 0.1.0 did,
+ * from SHA-256 over shop, NUL, `about`, NUL, step, which anybody can compute. `about` is the id of the
+ * subject, for a reminder the cart's. mail_local_sign() takes the first digits of HMAC-SHA256 with `key` over
+ * a label and the same fields, so that only a receiver of the mail can name it.
  *
- * That part names the mail, and so does the message tag of a mail that goes over SES, where '-' stands for the dot. Reading takes that
- * part, the tag, or the whole Message-ID, with its '<' or without; false: it is none of them, and ret is "".
+ * That part names the mail, and so does the message tag of a mail over SES, in which '-' replaces the dot.
+ * mail_local_read() accepts that part, the tag, or the whole Message-ID with or without '<'. false: it is
+ * none of them, and ret is "".
  */
 #define MAIL_SES_TAG "cartbus-mail"
 enum { MAIL_LOCAL_MAX = 40 };
@@ -45,25 +48,27 @@ int mail_pages(const char *from, const char *to, const char *subject, const char
 	const char *message_id, int64_t now_us, struct mail **ret, char ret_why[160]);
 
 enum mail_end {
-	MAIL_SENT,     /* the server (or the file system) took it */
-	MAIL_NOT_SENT, /* defined not to be delivered: no connection, dropped before the last byte; may be tried again */
-	MAIL_LATER,    /* the server said 4xx */
-	MAIL_REFUSED,  /* the server said 5xx */
-	MAIL_UNKNOWN,  /* the last byte went, the answer did not come */
+	MAIL_SENT, /* the server (or the file system) took it */
+	/* certainly not delivered: no connection, or dropped before the last byte; may be tried again */
+	MAIL_NOT_SENT,
+	MAIL_LATER,   /* the server said 4xx */
+	MAIL_REFUSED, /* the server said 5xx */
+	MAIL_UNKNOWN, /* the last byte was sent, and no answer came */
 };
 
 struct mail_result {
 	enum mail_end end;
 	char transport[16];
 	char words[256]; /* what the server said; no addresses */
-	bool no_server;  /* of NOT_SENT: it cannot be reached, or does not let us in; that is no fault of this mail */
+	/* of NOT_SENT: the server cannot be reached or does not admit us, which is no fault of this mail */
+	bool no_server;
 	bool no_mailbox; /* of REFUSED: there is no such mailbox */
 };
 
-/* How a mail's end counts for its claim (CLAIM_END_...). That there was no server is the caller's to see. */
+/* The claim event of a mail's end (CLAIM_END_...). The caller must check no_server itself. */
 enum claim_event mail_claim_event(enum mail_end end);
 
-/* What a server said, as it may stand in logs and facts: printable ASCII, and no word that contains an address. */
+/* Makes a server's words safe for logs and facts: printable ASCII, without words that contain an address. */
 void mail_words(const char *said, size_t len, char ret[256]);
 
 /*
@@ -71,7 +76,7 @@ void mail_words(const char *said, size_t len, char ret[256]);
  * die()s with a remedy on an unusable configuration.
  */
 struct effect_driver *mail_driver_new(const struct config *config, const struct clock *clock);
-/* Would it die? 0; a negative errno, and why, in the words that it would die with. Changes nothing. */
+/* Would mail_driver_new die? 0, or a negative errno with the same text in ret_why. Changes nothing. */
 int mail_try(const struct config *config, char ret_why[512]);
 
 #endif

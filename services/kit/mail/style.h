@@ -1,5 +1,6 @@
 /*
- * style.h: how our mails look: no background but a button's and a picture's, so that light and dark are the mailbox's own
+ * style.h: the look of our mails: only buttons and pictures have a background, so that the mail program
+ * chooses light or dark
  */
 #ifndef KIT_MAIL_STYLE_H
 #define KIT_MAIL_STYLE_H
@@ -9,13 +10,13 @@
 #define STYLE_HEAD "font-size:20px;line-height:1.35;font-weight:600"
 #define STYLE_SMALL "font-size:13px;line-height:1.5;color:#767676"
 #define STYLE_RULE "border-top:1px solid #b4b4b4"
-/* Beyond what stands at the elements: mailboxes that drop it still show a readable mail. */
+/* In addition to the style of each element. Mail programs that drop it still show a readable mail. */
 #define STYLE_SHEET                                                                                                    \
 	":root{color-scheme:light dark}@media (prefers-color-scheme:dark){.quiet{color:#a6a6a6 !important}"            \
 	".tile{background-color:#2c2f33 !important;color:#a6a6a6 !important}"                                          \
 	".rule{border-color:#4c4c4c !important}}"
 
-/* What stands between <html ...> and the title. */
+/* The text between <html ...> and the title. */
 #define STYLE_META                                                                                                     \
 	"<meta charset=\"utf-8\">\n"                                                                                   \
 	"<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"                                    \

@@ -1,8 +1,8 @@
 /*
- * transport.h: the ways a mail can go, each an effect driver named "mail"
+ * transport.h: the mail transports, each an effect driver named "mail"
  *
- * Inside the kit only; services call mail_driver_new (message.h). All of them let go of the last byte only after proceed(go = true)
- * when the mail asks for a claim, and report what happened in the words of mail_result.
+ * Only for the kit; services call mail_driver_new (message.h). If the mail asks for a claim, a transport
+ * sends the last byte only after proceed(go = true). Each reports its result as a struct mail_result.
  */
 #ifndef KIT_MAIL_TRANSPORT_H
 #define KIT_MAIL_TRANSPORT_H
@@ -11,7 +11,7 @@
 #include "services/kit/mail/message.h"
 
 struct effect_driver *transport_null_new(void);
-struct effect_driver *transport_maildir_new(const char *folder); /* makes the folder; die()s when it cannot */
+struct effect_driver *transport_maildir_new(const char *folder); /* makes the folder; die()s if it cannot */
 
 /* [mail] transport and smtp-tls, in the order of their words */
 enum mail_transport { TRANSPORT_MAILDIR, TRANSPORT_SMTP, TRANSPORT_SES, TRANSPORT_NULL };
@@ -23,15 +23,21 @@ struct smtp_settings {
 	bool starttls;
 	const char *ca;            /* NULL: the system's */
 	const char *user;          /* NULL: no login */
-	const char *password_file; /* read for each connection: who changes it need not start anything anew */
-	int connections;           /* at most at once */
+	const char *password_file; /* read for each connection, so a new password needs no restart */
+	int connections;           /* the most connections at a time */
 	const struct clock *clock;
 };
 struct effect_driver *transport_smtp_new(const struct smtp_settings *settings); /* copies all but the clock */
-/* Those of [mail]; they borrow from the configuration, and `password_file`, which is filled. A negative errno, and ret_why. */
+/*
+ * Reads the settings of [mail]. They borrow from the configuration and from `password_file`, which is filled.
+ * A negative errno; ret_why gives the reason.
+ */
 int smtp_settings_of(const struct config *config, const struct clock *clock, char password_file[256],
 	struct smtp_settings *ret, char ret_why[512]);
-/* Connects, demands TLS and logs in as for a mail, and sends none. Waits for it. A negative errno: ret_why has the server's words. */
+/*
+ * Connects, demands TLS and logs in as for a mail, but sends none. It blocks. A negative errno: ret_why has
+ * the server's words.
+ */
 int smtp_probe(const struct smtp_settings *settings, char ret_why[256]);
 
 #define SES_ERROR_HEADER "x-amzn-ErrorType"
@@ -43,12 +49,12 @@ struct ses_settings {
 	struct http_settings http;
 };
 struct effect_driver *transport_ses_new(const struct ses_settings *settings); /* copies all but the clock */
-/* `went`: the last byte of the mail was let go before this answer came. */
+/* `went`: the last byte of the mail was released before this answer came. */
 struct mail_result ses_result_of(const struct http_answer *answer, bool went);
 
-/* A mail server's reply asks to be left alone for a while: 4.7.x, or too many of something (RFC 3463, RFC 5321). */
+/* Does a mail server's reply ask us to slow down: 4.7.x, or too many of something (RFC 3463, RFC 5321)? */
 bool mail_is_throttled(long code, const char *reply);
-/* SES does: by its name for it, or 429. */
+/* Does SES ask us to slow down, by its error name or 429? */
 bool ses_is_throttled(const struct http_answer *answer);
 
 struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words);

@@ -1,9 +1,10 @@
 /*
- * model.h: a language model is asked for words or for JSON, and what may be believed of them
+ * model.h: asks a language model for text or JSON, and checks what may be used of the answer
  *
- * An effect driver named "model": request struct model_request, result struct model_answer. It proposes words, never a decision,
- * and nothing waits for it: when anything goes wrong, the answer is "no words" within the deadline. The wire formats are Bedrock's
- * Converse (signed with SigV4), Anthropic's messages and the chat completions that OpenAI began and local servers speak.
+ * An effect driver named "model": request struct model_request, result struct model_answer. The model
+ * proposes words, never a decision. Nothing depends on it: on any error the answer is "no words" within the
+ * deadline. The wire formats are Bedrock's Converse (signed with SigV4), Anthropic's messages and the chat
+ * completions that OpenAI began and local servers speak.
  *
  * An admin may configure several models: [model] is the default, [model NAME] answers the questions of that name.
  *
@@ -43,31 +44,35 @@ struct model_settings { /* [model] or [model NAME] of cartbus.conf */
 	int64_t nano_usd_per_token_in, nano_usd_per_token_out;
 };
 
-/* ---- models.c: all that are configured ---- */
+/* ---- models.c: all configured models ---- */
 
 struct models {
 	struct model_settings *all; /* the first is [model] */
 	size_t count;               /* at least 1 */
 };
 
-/* die()s with file, line and remedy on what makes no sense. */
+/* die()s with file, line and remedy on an invalid configuration. */
 struct models models_of(const struct config *config);
 void models_clear(struct models *models);
-/* The model that answers questions of this name: [model NAME], even of provider none; else [model]. NULL or "": [model]. */
+/*
+ * The model for questions of this name: [model NAME], even if its provider is none; else [model]. NULL or "":
+ * [model].
+ */
 const struct model_settings *models_find(const struct models *models, const char *name);
 /*
- * Would a process with these models die at its start? 0; a negative errno, and why, in the words that it would die with: a section's
- * name is no name, or a secret is missing.
+ * Would a process with these models die at its start? 0, or a negative errno with the same text in ret_why:
+ * the name of a section is invalid, or a secret is missing.
  */
 int model_try(const struct config *config, char ret_why[512]);
 
 /* ---- the driver ---- */
 
 struct model_request {
-	const char *name;   /* of the question; models_find says which model it goes to. A constant, or NULL */
-	char *task;         /* what is to be done: ours */
-	char *data;         /* JSON: what it is done with; may hold what strangers wrote */
-	char *schema;       /* JSON of this form is asked for, in the words of schema.c; NULL: plain text */
+	/* the name of the question, by which models_find chooses the model; a constant, or NULL */
+	const char *name;
+	char *task;         /* the task, written by us */
+	char *data;         /* JSON, the data for the task; may have text from strangers */
+	char *schema;       /* the schema of the wanted JSON (schema.c); NULL: plain text */
 	int most_tokens;    /* of the answer, 1 to MODEL_TOKENS_MAX */
 	size_t most_bytes;  /* of the answer, 1 to MODEL_ANSWER_MAX: of its text, or of its JSON without blanks */
 	double temperature; /* 0 (always the same words, as far as the model can) to 1 */
@@ -76,50 +81,64 @@ void model_request_clear(struct model_request *request);
 
 struct model_answer {
 	bool answered;
-	ModelEnd end; /* of not answered: anything but MODEL_ANSWERED */
-	char *text;   /* of answered, without a schema: UTF-8, complete, blanks at its ends taken off; else NULL */
-	struct json_t *json; /* of answered, with a schema: it fits the schema; else NULL */
+	ModelEnd end; /* if not answered: the reason, never MODEL_ANSWERED */
+	/* if answered without a schema: complete UTF-8 text without blanks at its ends; else NULL */
+	char *text;
+	struct json_t *json; /* if answered with a schema: JSON that fits the schema; else NULL */
 	uint32_t tokens_in, tokens_out;
-	char words[MODEL_WORDS_MAX]; /* of not answered: why, without anything of the request or of the answer */
+	/* if not answered: the reason, without text from the request or the answer */
+	char words[MODEL_WORDS_MAX];
 };
-/* The driver's own answers live until the decision returns: it clears them. */
+/* The driver clears its own answers after the decision has returned. */
 void model_answer_clear(struct model_answer *answer);
 
-/* die()s when a secret is missing. Copies `models`. NULL: all are of provider none. */
+/* die()s if a secret is missing. Copies `models`. Returns NULL if every provider is none. */
 struct effect_driver *model_driver_new(
 	const struct models *models, const struct config *config, const struct clock *clock);
 
 /* ---- line.c: what may be mailed ---- */
 
 /*
- * May this line be mailed? One plain line of at most 160 characters, with no URL or markup that `own` (the line it was made from,
- * the shop's name) does not have, and no number or currency that neither `own` nor `data` (what it was told of the cart) has.
- * NULL: it may; else why not, in a few words.
+ * May this line be mailed? It must be one plain line of at most 160 characters. It must have no URL or markup
+ * that `own` (the original line and the shop's name) does not have, and no number or currency that neither
+ * `own` nor `data` (the data about the cart) has. NULL: it may; otherwise the reason in a few words.
  */
 const char *model_line_fault(const char *line, const char *own, const char *data);
 /*
- * The same of one paragraph of at most 600 characters about figures that are ours: each of its numbers, also of those up to a hundred
- * that it says in words of the language, stands as a whole in `known`.
+ * The same for one paragraph of at most 600 characters about report figures: each of its numbers must be in
+ * `known` as a whole, also numbers up to a hundred that are written as words of the language.
  */
 const char *model_paragraph_fault(const char *text, const char *language, const char *known);
 
-/* ---- schema.c: which JSON may be asked for; for wire.c and tests ---- */
+/* ---- schema.c: the JSON schemas; for wire.c and tests ---- */
 
-/* Reads a schema. -EINVAL and why: it is not of the subset that schema.c documents. The caller frees *ret (json_decref). */
+/*
+ * Reads a schema. -EINVAL, and ret_why: it is outside the subset that schema.c documents. The caller frees
+ * *ret (json_decref).
+ */
 int model_schema_read(const char *text, struct json_t **ret, char ret_why[MODEL_WORDS_MAX]);
-/* Does this JSON fit? false, and where it does not, in words that hold nothing of the value. `schema`: of model_schema_read. */
+/*
+ * Does this JSON fit the schema (of model_schema_read)? false: ret_why tells where it does not, without
+ * quoting the value.
+ */
 bool model_schema_fits(const struct json_t *schema, const struct json_t *value, char ret_why[MODEL_WORDS_MAX]);
-/* May OpenAI be told "strict"? Each object of the schema requires all its properties, and takes no others. */
+/*
+ * May OpenAI's "strict" be set? Each object of the schema must require all its properties and allow no
+ * others.
+ */
 bool model_schema_is_strict(const struct json_t *schema);
 
 /* ---- wire.c: the three formats; for model.c and its tests ---- */
 
-/* A whole request; its auth, URL, headers and body. -EINVAL, and why: it cannot be asked; *ret is then untouched. */
+/*
+ * Makes a whole request with auth, URL, headers and body. -EINVAL, and ret_why: it cannot be made; *ret is
+ * then unchanged.
+ */
 int model_wire_request(const struct model_settings *settings, const struct model_request *asked,
 	struct http_request *ret, char ret_why[MODEL_WORDS_MAX]);
 /*
- * From an HTTP 200. -EBADMSG with ret->end and ret->words: it is not what the format says or not of the form that was asked for, or
- * it is refused, empty, cut off, or too long. The caller clears *ret, also of a failure.
+ * Reads the body of an HTTP 200. -EBADMSG with ret->end and ret->words: it does not follow the format or the
+ * schema, or it is refused, empty, cut off, or too long. The caller must clear *ret, also after a failure.
  */
 int model_wire_answer(
 	enum model_provider provider, const struct model_request *asked, struct bytes body, struct model_answer *ret);

@@ -1,9 +1,9 @@
 /*
- * spend.h: what models and mails cost this month, of all shops together, and what is left of the budget
+ * spend.h: the cost of models and mails this month, of all shops together, and the rest of the budget
  *
- * Folded from model.used and send.claim. A month is a calendar month in UTC. The budget bounds what may be asked of a model, and
- * nothing else: mails go at any cost, they are only counted. Processes that ask at the same moment do not see one another's
- * questions, so the budget can be passed by what is asked at once.
+ * Folded from model.used and send.claim. A month is a calendar month in UTC. The budget limits only questions
+ * to models; mails are sent at any cost and are only counted. Processes that ask at the same moment do not
+ * see each other's questions, so these may exceed the budget.
  */
 #ifndef KIT_MODEL_SPEND_H
 #define KIT_MODEL_SPEND_H
@@ -27,29 +27,32 @@ struct budget { /* [budget] of cartbus.conf */
 	int64_t nano_usd, nano_usd_per_mail;
 	uint64_t tokens;
 };
-struct budget budget_of(const struct config *config); /* die()s on what makes no sense */
+struct budget budget_of(const struct config *config); /* die()s on an invalid configuration */
 int64_t spend_nano_usd(const struct budget *budget, const struct spend *spend);
-/* The fuller of the two, in percent; of a budget of nothing 100. */
+/* How much of the budget is used, in percent: the higher of money and tokens. A budget of 0 gives 100. */
 int budget_used_percent(const struct budget *budget, const struct spend *spend);
 
 /*
- * Whether a model may be asked now, and what an answer cost
+ * May a model be asked now, and what did an answer cost?
  *
- * The budget is one, of this installation, for all models and questions together. What was asked is told as model.used, whether or not
- * its words were.
+ * The installation has one budget for all models and questions together. Each question is reported as
+ * model.used, even if its words were not used.
  */
 
 struct model_use {
-	bool is_on;                     /* one is configured for these questions */
-	char model[MODEL_NAME_MAX + 1]; /* which: [model NAME]; "": [model] */
+	bool is_on;                     /* a model is configured for these questions */
+	char model[MODEL_NAME_MAX + 1]; /* the name of [model NAME]; "": [model] */
 	int64_t nano_usd_per_token_in, nano_usd_per_token_out;
 	struct budget budget;
 };
-/* Of the questions of this name (struct model_request). */
+/* For questions of this name (struct model_request). */
 struct model_use model_use_of(const struct models *models, const char *name, const struct config *config);
 bool model_use_allows(const struct model_use *use, const struct state *state, int64_t now_us);
 
-/* `answer`: NULL: none came in time. `fault`: why its words are not used; NULL: they are. Without a time yet. */
+/*
+ * Makes the report of one question. `answer` NULL: none came in time. `fault`: why its words are not used;
+ * NULL: they are. The caller sets its time.
+ */
 ModelUsed model_use_told(
 	const struct model_use *use, const struct model_answer *answer, const char *purpose, const char *fault);
 

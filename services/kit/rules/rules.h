@@ -1,5 +1,5 @@
 /*
- * rules.h: the owner's rules, prose that means exactly one thing
+ * rules.h: the owner's rules: prose with exactly one meaning
  *
  * The grammar is in grammar.md beside this file and, for owners, in deploy/handbook/owner.md. A text is accepted whole or refused with line,
  * column and what was expected; nothing is guessed.
@@ -18,15 +18,18 @@ enum {
 	RULES_SIZES_MAX = 64, /* gaps between them included */
 	RULES_QUIET_MAX = 16,
 	RULES_CAPS_MAX = 4,
-	RULES_CAP_MAILS_MAX = 10, /* what is remembered of a shopper */
+	RULES_CAP_MAILS_MAX = 10, /* the most mails that are remembered for a shopper */
 	RULES_EVERY_DAY = 0x7f
 };
 
 struct rules {
-	/* From the smallest to the largest, without gaps: what no sentence speaks of is a size of its own without a mail. */
+	/*
+	 * From the smallest to the largest, without gaps: a range that no sentence mentions is a size of its
+	 * own without mails.
+	 */
 	struct rules_size {
 		enum cart_size name;
-		bool is_rest; /* what is left: "all other carts", or no sentence speaks of it */
+		bool is_rest; /* the rest: "all other carts", or a range that no sentence mentions */
 		struct rules_waits {
 			int mails;                   /* 0 to 2 */
 			int64_t first_us, second_us; /* both from abandonment; 0: there is none */
@@ -50,11 +53,11 @@ struct rules {
 		int from_minute, to_minute; /* of the local day; from > to spans midnight; 0 to 1440 is the whole day */
 	} quiets[RULES_QUIET_MAX];
 	int quiet_count;
-	int64_t window_us; /* at most one mail per shopper in this time; 0: not given (24 h is used) */
+	int64_t window_us; /* at most one mail per shopper in this time; 0: not given (then 24 h) */
 	struct rules_cap {
 		int mails; /* more than one */
 		int64_t period_us;
-	} caps[RULES_CAPS_MAX]; /* and at most so many in so long, each */
+	} caps[RULES_CAPS_MAX]; /* at most `mails` mails in each period_us */
 	int cap_count;
 	int warning_count;
 	char warnings[RULES_WARNINGS_MAX][160];
@@ -64,47 +67,51 @@ struct rules_error {
 	int line, column;  /* from 1; column counts characters, not bytes */
 	char text[240];    /* "line 1, column 34: expected a time unit (hours, minutes, days) but found \"bananas\"" */
 	char shown[240];   /* the line, and below it a caret under the place */
-	char instead[240]; /* the same sentence with the one thing mended that was wrong (offer.c); else "" */
-	char or_instead[240]; /* beside it, what may be meant as well; else "" */
+	char instead[240]; /* the same sentence with its one error mended (offer.c); else "" */
+	char or_instead[240]; /* another possible correction; else "" */
 };
 
-/* `currency` is the shop's: what a bare "$" means if the shop's currency uses that sign; a US dollar if it does not. */
+/* `currency` is the shop's. A bare "$" means this currency if it uses that sign, otherwise the US dollar. */
 int rules_parse(const char *text, const char *currency, struct rules *ret, struct rules_error *ret_error);
 
 /*
- * Where no amount and no rate is in the shop's own `currency`, though carts are sized by amount: warns of it as rules_parse does of other
- * things, and returns the warning; else NULL. Not for a currency that is a guess.
+ * If carts are sized by amount, but no amount and no rate is in the shop's own `currency`: adds a warning as
+ * rules_parse does, and returns it; else NULL. Do not call it for a guessed currency.
  */
 const char *rules_warn_of_currency(struct rules *rules, const char *currency);
 
 struct rules_choice {
 	enum cart_size size;
-	int index;                    /* of the size; -1: of none, the currency is unknown */
+	int index;                    /* of the size; -1: none, because the currency is unknown */
 	int64_t from_minor, to_minor; /* of the size in `currency`, both inclusive; INT64_MIN, INT64_MAX: open */
 	char currency[4];             /* "" when carts are not sized by amount */
 	struct rules_waits waits;
-	bool unknown_currency; /* no amount and no rate: what is left counts */
+	bool unknown_currency; /* no amount and no rate in this currency, so the rest applies */
 };
 struct rules_choice rules_choose(const struct rules *rules, int64_t total_minor, const char *currency);
-/* "a small cart", "a cart of 20.00 EUR to 80.00 EUR", "a cart" */
+/* Describes the size: "a small cart", "a cart of 20.00 EUR to 80.00 EUR", "a cart". */
 const char *rules_size_words(const struct rules_choice *choice, char ret[96]);
 int64_t rules_window_us(const struct rules *rules);
-/* `us` itself when it is outside the quiet hours and days, else the next sending minute, in the shop's zone. */
+/*
+ * `us` itself if it is outside the quiet hours and days of the shop's zone; else the next minute in which
+ * mails may be sent.
+ */
 int64_t rules_next_sending_us(const struct rules *rules, const char *zone, int64_t us);
 /* Is any minute of the week left for mail? */
 bool rules_ever_send(const struct rules *rules);
 
-/* The waits of a cart that has waits of its own (0: it has not): these hold instead of the rules'. */
+/* The waits of a cart. Its own waits (0: none) replace those of the rules. */
 struct rules_waits rules_waits_or_own(struct rules_waits waits, int64_t own_first_us, int64_t own_second_us);
 /*
- * `mailed_us`: the last mails to one shopper, newest first, RULES_CAP_MAILS_MAX at most. Until when "at most so many in so long" allows
- * no further one; 0: it does now.
+ * `mailed_us`: the last mails to one shopper, newest first, RULES_CAP_MAILS_MAX at most. Returns until when
+ * the limits (`caps`) allow no further mail; 0: one is allowed now.
  */
 int64_t rules_capped_until_us(const struct rules *rules, const int64_t *mailed_us, int count);
 
 /*
- * The rules as they were understood, in sentences that rules_parse reads back as the same rules, in the language of `locale` ("de-AT"), or
- * in English if that is none of the ten; what is built in and holds beside them is a comment behind them. Appends.
+ * Appends the rules as they were understood, in sentences that rules_parse reads back as the same rules. The
+ * language is that of `locale` ("de-AT"), or English if that is none of the ten. The built-in rules follow as
+ * a comment.
  */
 struct buffer;
 void rules_print(const struct rules *rules, const char *locale, struct buffer *ret);

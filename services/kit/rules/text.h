@@ -1,5 +1,6 @@
 /*
- * text.h: inside the rules parser: tokens, the words of ten languages, the items that a sentence is made of, and what it says
+ * text.h: the inside of the rules parser: tokens, the words of ten languages, the items of a sentence, and
+ * its meaning
  *
  * Read next: parse.c (the whole), token.c, words.c, items.c, then one file per kind of sentence
  */
@@ -21,17 +22,20 @@ enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_TIME, TOKEN_SIGN, T
 
 struct token {
 	enum token_kind kind;
-	bool joined; /* nothing lies between it and the token before */
-	bool upper;  /* its first letter is a capital, or its script has none */
+	bool joined; /* it follows the previous token directly */
+	bool upper;  /* its first letter is a capital, or its script has no capitals */
 	struct place place;
 	struct bytes source; /* as written */
 	char word[64];       /* folded: lower case, without accents; ASCII digits; "" when it is longer */
 };
 
-/* -EINVAL: something that is no token; ret_error says where. `ret` gets struct tokens, the last one TOKEN_END. */
+/*
+ * -EINVAL: the text has something that is no token; ret_error tells where. `ret` gets struct tokens, the last
+ * one TOKEN_END.
+ */
 int rules_tokens(const char *text, struct buffer *ret, struct rules_error *ret_error);
 
-/* --- words.c: what the words of a language mean --- */
+/* --- words.c: the meanings of a language's words --- */
 
 enum { LANGUAGES_MAX = 16, CONCEPTS_MAX = 6, PHRASE_TOKENS_MAX = 12 };
 
@@ -39,7 +43,7 @@ struct phrase {
 	const char *concepts[CONCEPTS_MAX]; /* "cart", "under"; NULL ends them */
 	int64_t value;                      /* "num": thousandths; "dow": a bit; "span": microseconds */
 	char currency[8];                   /* "currency" */
-	const char *instead;                /* "!vague": the exact words that may be meant; NULL: none */
+	const char *instead;                /* "!vague": exact words to propose instead; NULL: none */
 };
 
 struct language;
@@ -48,32 +52,40 @@ const struct language *language_at(int index);
 bool language_has_comma(const struct language *language);    /* 1.000,50 and not 1,000.50 */
 bool language_counts_units(const struct language *language); /* a unit without a number is one of it */
 bool language_waits_behind(const struct language *language); /* "after" stands behind the wait, as in Japanese */
-/* The longest phrase that the tokens begin with; NULL: none. `skip`: bytes of the first word that are not looked at. */
+/* The longest phrase that the tokens begin with; NULL: none. `skip`: bytes of the first word to ignore. */
 const struct phrase *language_find(
 	const struct language *language, const struct token *tokens, int count, size_t skip, int *ret_used);
 /*
- * The one word of the language that `word` is a slip of, of those that cannot turn a meaning round; NULL: none, or several.
- * Where it may say which carts, shoppers or times are meant, a word with another letter is another word.
+ * The one word of the language of which `word` is a misspelling, among words that cannot reverse a meaning;
+ * NULL: none, or several. In places that may name carts, shoppers or times, a word with another letter counts
+ * as another word.
  */
 enum mend_place {
-	MEND_FIRST,  /* of the sentence */
+	MEND_FIRST,  /* the first word of the sentence */
 	MEND_INSIDE, /* may limit a time: "domingo de manhã" is no "domingo manda" */
 	MEND_WHOM,   /* beside a cart or a shopper: "older customers" are no "order" */
-	MEND_OFFER   /* a word for a size or an end of one instead: to be offered, and never to be read so */
+	MEND_OFFER   /* only for proposals: a word for a size or its limit, which is never read as such */
 };
 const char *language_mend(const struct language *language, const char *word, enum mend_place place);
 
 int64_t words_unit_us(const char *concept);       /* "hour"; 0: it is no unit */
 const char *words_unit_name(int64_t unit_us);     /* "hours" */
 const char *words_size_name(enum cart_size size); /* "small" */
-/* The currency that a sign, a code or a name stands for; signs that several share mean the shop's own if it uses them. */
+/*
+ * The currency of a sign, a code or a name. A sign of several currencies means the shop's own currency if
+ * that uses it.
+ */
 bool words_currency(const char *word, const char *shop_currency, char ret[4]);
 
-/* --- items.c: tokens of one sentence in one language as items: words by their meaning, amounts, spans, times --- */
+/*
+ * --- items.c: reads the tokens of one sentence in one language as items: words by meaning, amounts, spans,
+ * times
+ */
 
 enum { ITEMS_MAX = 400 };
 
-#define SPAN_MAX_US (30 * US_PER_DAY) /* what a storefront sent is not kept longer, so no reminder could be made */
+/* the data of storefronts is not kept longer, so no reminder could be made */
+#define SPAN_MAX_US (30 * US_PER_DAY)
 
 struct item {
 	const char *concepts[CONCEPTS_MAX];
@@ -81,14 +93,14 @@ struct item {
 	int64_t unit_us;  /* "span": of its first number */
 	char decimal[32]; /* "num" and "amount": as a plain decimal number; "": it can be read in more than one way */
 	char currency[4]; /* "currency" and "amount" */
-	const char *instead; /* of the phrase; NULL: none */
-	bool is_clock;       /* "time": certainly, not perhaps a span ("8 h") */
-	bool is_hours;       /* "time": with a word as "Uhr" */
-	bool has_half;       /* "time": with "pm" or its like */
+	const char *instead; /* the phrase's proposal; NULL: none */
+	bool is_clock;       /* "time": it is certainly no span ("8 h" may be one) */
+	bool is_hours;       /* "time": with a word like "Uhr" */
+	bool has_half;       /* "time": with "pm" or a similar word */
 	bool is_word;        /* "num": written out */
-	bool is_joined;      /* nothing lies between it and the item before */
+	bool is_joined;      /* it follows the previous item directly */
 	struct place place;
-	struct place value_place; /* "amount": of its number; "badtime": of what is wrong with it */
+	struct place value_place; /* "amount": the place of its number; "badtime": the place of the error */
 	struct bytes source;
 };
 
@@ -97,7 +109,7 @@ enum reading { READ_WAITS, READ_CLOCK }; /* whether "8 h" is a wait or a time of
 struct items {
 	struct item list[ITEMS_MAX + 1]; /* the last one is "end" */
 	int count;
-	int unknown;       /* how many no word of the language explains */
+	int unknown;       /* how many items the language does not know */
 	bool waits_behind; /* of the language */
 };
 
@@ -107,7 +119,7 @@ bool item_is(const struct item *item, const char *concept);
 bool item_is_any(const struct item *item, const char *const *concepts);             /* NULL ends the concepts */
 bool items_have(const struct items *items, int count, const char *const *concepts); /* among the first `count` */
 
-/* --- read.c: what all sentences are made of --- */
+/* --- read.c: the parts of all sentences --- */
 
 struct bound {
 	char currency[4];
@@ -118,7 +130,7 @@ struct bound {
 struct bounds {
 	struct bound list[RULES_CURRENCIES_MAX];
 	int count;
-	bool soft; /* of a range: a neighbour that says "up to" or "from" has the amount itself */
+	bool soft; /* of a range: a neighbouring size with "up to" or "from" includes the amount itself */
 };
 
 enum who { WHO_NONE, WHO_ALL, WHO_REST, WHO_NAMED, WHO_AMOUNTS };
@@ -127,7 +139,7 @@ enum who { WHO_NONE, WHO_ALL, WHO_REST, WHO_NAMED, WHO_AMOUNTS };
 struct clause {
 	enum who who;
 	enum cart_size size;     /* WHO_NAMED */
-	int also;                /* further sizes that the same is said of, as bits */
+	int also;                /* further sizes with the same meaning, as bits */
 	struct bounds low, high; /* both inclusive; none: open */
 	bool is_middle;          /* "the rest", of medium carts */
 	struct rules_waits waits;
@@ -156,29 +168,33 @@ struct reader {
 	int at;
 	struct sentence *sentence;
 	struct rules_error *error;
-	int furthest; /* where the error is */
+	int furthest; /* the furthest item, where the error is */
 };
 
 const struct item *item_now(const struct reader *reader);
-void pass(struct reader *reader);                             /* the item that is now */
-const struct item *item_ahead(struct reader *reader, int by); /* fillers count */
+void pass(struct reader *reader);                             /* passes over the current item */
+const struct item *item_ahead(struct reader *reader, int by); /* the item `by` places ahead; fillers count */
 /*
- * Takes the concepts of a pattern, all or none. They are separated by blanks, "a|b" is either, "a?" may be missing; words that mean
- * nothing are skipped: take(reader, "every? shopper|cart").
+ * Takes all concepts of a pattern or none. Concepts are separated by blanks; "a|b" means one of both; "a?"
+ * may be missing; words without meaning are skipped: take(reader, "every? shopper|cart").
  */
 bool take(struct reader *reader, const char *pattern);
-bool next_is(struct reader *reader, const char *pattern); /* the same, takes nothing */
+bool next_is(struct reader *reader, const char *pattern); /* the same without taking them */
 bool at_end(struct reader *reader);
-int expected(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3))); /* but found ... */
+/* reports "expected ... but found ..." */
+int expected(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int refuse(struct reader *reader, struct place place, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void print_span(int64_t us, char *ret, size_t room);       /* "90 minutes", "4 hours" */
-int64_t span_unit(int64_t us);                             /* the one that such a text counts in, as US_PER_HOUR */
+int64_t span_unit(int64_t us);                             /* the unit of such a text, such as US_PER_HOUR */
 const char *place_words(struct place place, char ret[48]); /* "line 1, column 34" */
 int rules_refuse(struct rules_error *error, struct place place, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* "4 hours", or a number alone that has the unit of the wait before (`unit_us`; 0: none), which becomes this one's. */
+/*
+ * Reads "4 hours", or a number alone, which has the unit of the previous wait (`unit_us`; 0: none). `unit_us`
+ * becomes the unit of this wait.
+ */
 int read_span(struct reader *reader, int64_t *unit_us, int64_t *ret_us);
-/* "$40", "$40 or €35": in minor units, `add` more. */
+/* Reads "$40" or "$40 or €35" in minor units, plus `add`. */
 int read_amounts(struct reader *reader, int64_t add, struct bounds *ret);
 
 /* One file per kind of sentence. */
@@ -189,53 +205,64 @@ int read_hours(struct reader *reader);
 
 /* --- hours.c --- */
 
-/* "9 and 8", "9 to 8": of no cart, no amount and no wait. */
+/* Is it a pair such as "9 and 8" or "9 to 8" that belongs to no cart, amount or wait? */
 bool is_pair_of_hours(const struct items *items, int at);
-/* Does a sentence of quiet hours, or one that says "no mail" or "only", have such a pair? */
+/* Is it a sentence about quiet hours, or with "no mail" or "only", that has such a pair? */
 bool looks_like_hours(const struct items *items);
 
 /* --- number.c: numbers as owners write them --- */
 
 enum { THOUSANDTHS = 1000, NUMBER_MAX = 100000 };
-/* "1.000,50" as "1000.50". false: it can be read in more than one way, or in none. `comma`: the language's decimal point is one. */
+/*
+ * Writes "1.000,50" as "1000.50". false: it can be read in several ways, or in none. `comma`: the language's
+ * decimal point is a comma.
+ */
 bool number_plain(const char *raw, bool comma, char ret[32]);
 int64_t number_thousandths(const char *decimal); /* of "1000.50"; -1: above NUMBER_MAX, or more than three decimals */
 
-/* --- split.c: where a sentence begins and ends, and where one sentence says two things --- */
+/* --- split.c: the beginning and end of a sentence, and sentences that state two things --- */
 
 enum { SENTENCE_ENDS_MAX = 8 };
 
 struct sentence_ends {
-	int list[SENTENCE_ENDS_MAX]; /* the points that may end it; the last one ends it surely, or is one too many to look on */
-	int count;                   /* 0: the text ends before the sentence does */
+	/* the full stops that may end it; the last one certainly ends it, or the limit is reached */
+	int list[SENTENCE_ENDS_MAX];
+	int count; /* 0: the text ends before the sentence does */
 };
 
 struct sentence_ends sentence_ends(const struct token *tokens);
-/* How many tokens before a sentence mark it as one of a list: "-", "*", "1." or "1)". */
+/* How many tokens mark the sentence as an entry of a list: "-", "*", "1." or "1)". */
 int list_mark(const struct token *tokens);
-/* The item at `at` links two limits: "... and never on Sundays", "... and at most 3 per week". Each half must be read alone. */
+/*
+ * Does the item at `at` link two limits, as in "... and never on Sundays" or "... and at most 3 per week"?
+ * Each half must then be read alone.
+ */
 bool is_seam(const struct items *items, int at);
-/* Two limits mean the same apart. "No mail on Sundays and not before 10:00" does not: on Sundays, or on every day? */
+/*
+ * Do two limits mean the same when they are separated? "No mail on Sundays and not before 10:00" does not: it
+ * may mean on Sundays or on every day.
+ */
 bool may_stand_together(const struct sentence *first, const struct sentence *second);
 
-/* --- offer.c: the sentence that would do in place of one that is refused --- */
+/* --- offer.c: proposes a sentence in place of a refused one --- */
 
-/* The text, without its full stop, reads as one sentence (parse.c). */
+/* Can the text, without its full stop, be read as one sentence (parse.c)? */
 bool sentence_reads(const char *text, const char *currency);
 /*
- * The sentence with one thing said exactly: Monday to Friday for working days, a wait for the next day, the shop's currency behind an
- * amount, a size's word without its slip. Of two bare hours the two likely pairs of a clock of 24: over the night, or over the
- * day. Only if that is a sentence; else `ret` is left alone.
+ * Proposes the sentence with one thing made exact: Monday to Friday for working days, a wait for the next
+ * day, the shop's currency after an amount, the right spelling of a size. For two bare hours it proposes the
+ * two likely pairs of a 24-hour clock: over the night, or over the day. If the result is no sentence, `ret`
+ * is unchanged.
  */
 void offer_instead(const struct token *tokens, int count, const char *currency, struct rules_error *ret);
 
-/* --- speech.c: how the rules are said back: the patterns of each language --- */
+/* --- speech.c: prints the rules: the patterns of each language --- */
 
 enum speech_key {
 	SPEECH_AND, /* between the last two of a list */
 	SPEECH_COMMA,
 	SPEECH_OR,
-	SPEECH_POINT, /* between the whole and the rest of a number */
+	SPEECH_POINT, /* the decimal point of a number */
 	SPEECH_SMALL,
 	SPEECH_MEDIUM,
 	SPEECH_BIG,
@@ -269,14 +296,14 @@ enum speech_key {
 };
 
 struct rules_speech;
-const struct rules_speech *rules_speech_for(
-	const char *locale); /* English for a locale of a language that we do not have */
+/* English if we do not have the locale's language */
+const struct rules_speech *rules_speech_for(const char *locale);
 const char *speech_words(const struct rules_speech *speech, enum speech_key key);
 struct speech_value {
 	const char *name, *text; /* NULL ends them */
 };
 void speech_fill(const char *pattern, const struct speech_value *values, struct buffer *ret);
-/* The words for so many, by the language's grammar, the number in place of '#'. */
+/* Appends the words for this count by the language's grammar, with the number in place of '#'. */
 void speech_count(const struct rules_speech *speech, enum speech_key key, int64_t count, struct buffer *ret);
 
 /* --- the whole text --- */
@@ -296,11 +323,13 @@ struct whole {
 void rules_show(const char *text, struct rules_error *error); /* show.c: the line and a caret, into `shown` */
 
 int whole_add(struct whole *whole, const struct sentence *sentence);
-int whole_check(struct whole *whole); /* what only the whole text can tell */
+int whole_check(struct whole *whole); /* checks that need the whole text */
 void whole_warn(struct whole *whole, struct place place, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void advise(struct whole *whole); /* of what is no contradiction, and will surprise all the same */
+void advise(struct whole *whole); /* adds warnings about rules that are no contradiction but may surprise */
 
-extern const struct text_resource word_texts[];     /* of words/de.txt: what owners' words mean (words.c) */
-extern const struct text_resource sentence_texts[]; /* of sentences/de.txt: how rules are said back (speech.c) */
+/* words/de.txt and so on: the meanings of owners' words (words.c) */
+extern const struct text_resource word_texts[];
+/* sentences/de.txt and so on: the patterns to print rules (speech.c) */
+extern const struct text_resource sentence_texts[];
 
 #endif

@@ -6,16 +6,16 @@
 
 #include <stdbool.h>
 
-#define ACCENT_PLAIN "#1c5fb8" /* of a shop that chose none, and of pages that are nobody's */
+#define ACCENT_PLAIN "#1c5fb8" /* for shops without a colour, and for pages without a shop */
 enum { ACCENT_ROOM = 8 };
 
-const char *accent_of(const char *chosen); /* "" is none: the plain one */
+const char *accent_of(const char *chosen); /* the chosen colour; for "" the plain one */
 bool accent_valid(const char *value);      /* '#' and six hex digits */
-/* Of white on a valid colour, from 1 (white) to 21 (black): WCAG 2.2, "contrast ratio". */
+/* The contrast of white on a valid colour, from 1 (white) to 21 (black): WCAG 2.2, "contrast ratio". */
 double accent_contrast(const char *value);
-/* What WCAG asks of words at level AA (success criterion 1.4.3) is 4.5. */
+/* true: the contrast is at least 4.5, which WCAG demands of text at level AA (success criterion 1.4.3). */
 bool accent_readable(const char *value);
-/* The same hue, only as much darker as it needs to be readable; itself if it is. */
+/* The same hue, made just dark enough to be readable; a readable colour is unchanged. */
 void accent_darken(const char *value, char ret[ACCENT_ROOM]);
 
 #endif

@@ -31,11 +31,11 @@
  *     rules = 1AbC..., voice = 1DeF...
  *     [payment]                          repeated: what an order's payment status means (carts/policy/purchases.h)
  *     bought, not-yet, ignore
- *     [exclude]                          whom not to chase (carts/policy/eligibility.h)
+ *     [exclude]                          which carts get no reminders (carts/policy/eligibility.h)
  *     test-orders = yes, tag, product, staff
  *     [send]                             how many mails at most (kit/mail/pace.h)
  *     per-minute, per-day
- *     [storefront]                       what is asked before a mail, and after an outage (storefront.h); none of it: nothing is
+ *     [storefront]                       the API to ask before a mail and after a downtime; optional
  *     platform = shopify                 shopify | woocommerce | bigcommerce
  *     api = https://name.myshopify.com   WooCommerce: the store's URL; BigCommerce: https://api.bigcommerce.com/stores/HASH
  *     api-version = 2026-07              of Shopify's API
@@ -71,7 +71,7 @@ struct shop_windows { /* carts/report/report_fold.h */
 enum storefront_platform { STOREFRONT_NONE, STOREFRONT_SHOPIFY, STOREFRONT_WOOCOMMERCE, STOREFRONT_BIGCOMMERCE };
 
 struct shop_storefront {
-	enum storefront_platform platform; /* NONE: nobody is asked */
+	enum storefront_platform platform; /* NONE: no storefront is asked */
 	char api[200];                     /* without a slash at its end */
 	char api_version[16];
 	int64_t deadline_us;
@@ -93,19 +93,19 @@ struct shop {
 	char title[100];
 	char url[256];
 	int host_count;
-	char hosts[8][128]; /* beside the one of `url` */
+	char hosts[8][128]; /* besides the host of `url` */
 	char from[320];     /* as in the header */
 	char from_address[ADDRESS_MAX + 1];
 	char reply_to[320];
-	char bounce[ADDRESS_MAX + 1]; /* a `*` in it: bounce_tag.h */
+	char bounce[ADDRESS_MAX + 1]; /* may have a `*`: bounce_tag.h */
 	char owner[ADDRESS_MAX + 1];
 	char postal_address[300];
 	char logo[256]; /* https; "": none */
 	int logo_width; /* in CSS pixels */
 	char accent[ACCENT_ROOM];
 	enum shop_consent consent;
-	bool polish;       /* a model may say the opening line better, if one is configured */
-	bool count_clicks; /* return links lead by way of the gateway */
+	bool polish;       /* a model may improve the opening line, if one is configured */
+	bool count_clicks; /* return links lead through the gateway */
 	bool weekly;
 	bool narrate; /* a model may write the paragraph of the summaries, if one is configured */
 	struct shop_windows windows;
@@ -114,12 +114,12 @@ struct shop {
 	int never_count;
 	char never[64][ADDRESS_MAX + 1]; /* normalised; "@domain" for a whole domain */
 	int dkim_selector_count;
-	char dkim_selectors[4][64]; /* of keys that the mail server signs with */
+	char dkim_selectors[4][64]; /* of the keys with which the mail server signs */
 	int sns_topic_count;
 	char sns_topics[8][260];
 	int payment_count;
 	struct payment_word payments[24];
-	bool chase_tests; /* test orders and carts as well, in a live shop */
+	bool chase_tests; /* remind also about test orders and test carts, in a live shop */
 	int tag_count;
 	char tags[32][48];
 	int product_count;
@@ -133,17 +133,18 @@ struct shop {
 
 extern const struct config_key shop_keys[];
 bool shop_mailbox_valid(const char *mailbox); /* "Name <address>" or an address alone */
-/* An address, or "@domain" for all of a domain, in one spelling. -EINVAL: neither. */
+/* Normalises an address, or "@domain" for a whole domain. -EINVAL: it is neither. */
 int shop_barred_read(const char *value, char ret[ADDRESS_MAX + 1]);
-/* What follows "sku:", "id:", "vendor:" or "title:"; "": none of them. */
+/* The text after "sku:", "id:", "vendor:" or "title:"; "": it has none of these. */
 const char *shop_product_pattern(const char *value, enum product_field *ret);
 
 /* -EINVAL: ret_error says file, line and what was expected. `file` is only for messages. */
 int shop_parse(const char *text, const char *name, const char *file, struct shop *ret, struct config_error *ret_error);
 bool shop_name_valid(const char *name);
 /*
- * Does this https URL lead to the shop: to the host of its url, a host below it, one that is listed, or its API's? And to the platform's
- * own name of a shop (name.myshopify.com) in what that platform said. Nobody's name or password may stand in it.
+ * Does this https URL lead to the shop: to the host of its url, a host below it, a listed host, or the host
+ * of its API? In data from a platform, that platform's own name of a shop (name.myshopify.com) counts too.
+ * The URL must not have a user name or password.
  */
 bool shop_owns_url(const struct shop *shop, Platform platform, const char *url);
 bool shop_owns_host(const struct shop *shop, Platform platform, const char *host); /* as url_host gives it */

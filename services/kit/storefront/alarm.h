@@ -1,7 +1,9 @@
 /*
- * alarm.h: who asks a storefront says when it does not answer, or refuses our key; once, and once when it is over
+ * alarm.h: raises an alarm once when a storefront does not answer or refuses our key, and ends it once when
+ * that is over
  *
- * Two kinds, as they are mended in two ways: "storefront" (no answer) and "storefront-key" (401 or 403).
+ * There are two kinds, because they have different remedies: "storefront" (no answer) and "storefront-key"
+ * (401 or 403).
  */
 #ifndef KIT_STOREFRONT_ALARM_H
 #define KIT_STOREFRONT_ALARM_H
@@ -14,7 +16,10 @@ enum storefront_end { STOREFRONT_END_ANSWERED, STOREFRONT_END_SILENT, STOREFRONT
 
 bool storefront_refuses(const struct http_answer *answer); /* takes NULL */
 
-/* For services that remember and say `alarm`. Of the shop of the turn's message; `why` in words, of an answer unused. */
+/*
+ * For services that remember and say `alarm`. They concern the shop of the turn's message. `why` gives the
+ * reason in words; it is not used for an answer.
+ */
 void storefront_alarm_remember(struct state *state, const struct message_meta *said, const Alarm *alarm);
 void storefront_alarm_say(const struct state *state, struct turn *turn, enum storefront_end end, const char *why);
 

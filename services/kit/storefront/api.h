@@ -12,11 +12,11 @@
 
 enum { STOREFRONT_TIME_MAX = 32 };
 
-/* A request with the platform's way to show the secret, "Accept: application/json", and its deadline. */
+/* Makes a request with the platform's form of the secret, "Accept: application/json", and its deadline. */
 int storefront_request(const struct shop *shop, const char *method, struct http_request *ret, const char *path_format,
 	...) __attribute__((format(printf, 4, 5)));
 void storefront_time(int64_t us, char ret[STOREFRONT_TIME_MAX]); /* 2026-11-21T02:00:00, UTC, without a zone */
-/* A word as it stands in a query: percent-encoded. false: it does not fit. */
+/* Percent-encodes a word for a query. false: it does not fit. */
 bool storefront_encode(const char *word, char *ret, size_t room);
 
 #endif

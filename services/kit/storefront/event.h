@@ -1,7 +1,7 @@
 /*
- * event.h: what a storefront's webhook means
+ * event.h: the meaning of a storefront's webhook
  *
- * Three readers, one per platform, all pure: authentic body in, event out. What they give is what the bus hears.
+ * Each platform has a pure reader: authentic body in, event out. The events are published on the bus.
  *
  * Read next: shopify.c, woocommerce.c, generic.c, payload_parts.h
  */
@@ -13,22 +13,23 @@
 #include <jansson.h>
 
 enum reading {
-	READ_CHANGED,   /* event.changed */
-	READ_CHECKOUT,  /* event.checkout */
-	READ_PRIVACY,   /* event.privacy */
-	READ_NOTHING,   /* authentic, understood, and of no interest; why says so */
-	READ_TASK,      /* event.task: only ids came; the rest has to be fetched */
-	READ_UNREADABLE /* authentic, and it will never be readable; why says so, without quoting the body */
+	READ_CHANGED,  /* event.changed */
+	READ_CHECKOUT, /* event.checkout */
+	READ_PRIVACY,  /* event.privacy */
+	READ_NOTHING,  /* authentic, understood, and of no interest; `why` gives the reason */
+	READ_TASK,     /* event.task: the body has only ids; the rest must be fetched */
+	/* authentic, but it can never be read; `why` gives the reason without quoting the body */
+	READ_UNREADABLE
 };
 
 struct event_source {
 	const char *shop;
-	const char *topic;        /* the platform's: "checkouts/update"; "" where it has none */
+	const char *topic;        /* the platform's topic: "checkouts/update"; "" if it has none */
 	const char *webhook_id;   /* of this delivery; "": not given */
 	const char *domain;       /* the platform's name of this shop, as name.myshopify.com; NULL or "": not known */
 	struct bytes address_key; /* kit/mail/address.h */
-	int64_t heard_us;         /* ours */
-	int64_t triggered_us;     /* the platform's, when the body does not say; 0: not given */
+	int64_t heard_us;         /* wall time at which we received it */
+	int64_t triggered_us;     /* the platform's time, if the body has none; 0: not given */
 };
 
 struct event {
@@ -36,40 +37,49 @@ struct event {
 	CartCheckout checkout;
 	PrivacyRequest privacy;
 	StorefrontTask task;
-	char webhook_id[72]; /* the generic one carries it in the body */
+	char webhook_id[72]; /* the generic reader finds it in the body */
 	char why[200];
-	const char *
-		doubt; /* of READ_CHANGED: what was taken for a no because it cannot be read, as a constant; NULL: nothing */
+	/* of READ_CHANGED: the unreadable consent that counts as a no, a constant; NULL: none */
+	const char *doubt;
 };
 
 enum reading shopify_read(const struct event_source *source, struct bytes body, struct event *ret);
 enum reading woocommerce_read(const struct event_source *source, struct bytes body, struct event *ret);
 enum reading generic_read(const struct event_source *source, struct bytes body, struct event *ret);
 
-/* The topics that every app of Shopify must hear (customers/redact, shop/redact, customers/data_request). */
+/*
+ * Is it a topic that every app of Shopify must accept (customers/redact, shop/redact,
+ * customers/data_request).
+ */
 bool shopify_is_privacy(const char *topic);
 enum reading shopify_read_privacy(const struct event_source *source, struct bytes body, struct event *ret);
 /* One order as WooCommerce's API lists it, and as its webhook carries it. */
 enum reading woocommerce_read_order(const struct event_source *source, const json_t *order, struct event *ret);
-/* The same of Shopify's REST API: source.topic says whether it is a checkout or an order. */
+/* The same for Shopify's REST API: source.topic tells whether it is a checkout or an order. */
 enum reading shopify_read_resource(const struct event_source *source, const json_t *body, struct event *ret);
 
 /*
- * Of what is READ_UNREADABLE, or too large to be said: did the shopper say no to mail in it, and of which cart? Then `changed` is left with that
- * alone, so that it may be said.
+ * For an event that is READ_UNREADABLE or too large: did the shopper refuse mail, and for which cart? true:
+ * `changed` has only that, so that it can be published.
  */
 bool event_keep_no(struct event *event);
 
-/* The message's key: the first token that the storefront gave. "": it names no cart at all. */
+/* The message's key: the first token from the storefront. "": it names no cart. */
 const char *event_key(const CartIds *ids);
 
-/* ---- what BigCommerce's API says about carts (v3) and orders (v2) ---- */
+/* ---- carts (v3) and orders (v2) of BigCommerce's API ---- */
 
-/* false: no order yet, or none that can be named. Fills everything but heard_us and webhook_id; ids: order_id, cart_token, customer_id. */
+/*
+ * false: it is no order yet, or has no id. Fills everything except heard_us and webhook_id; ids: order_id,
+ * cart_token, customer_id.
+ */
 bool bigcommerce_read_order(const json_t *order, CartCheckout *ret);
 /* `body` is the whole answer, with include=redirect_urls. READ_CHANGED, or READ_UNREADABLE. */
 enum reading bigcommerce_read_cart(const struct event_source *source, const json_t *body, struct event *ret);
-/* A webhook: ids alone. A sale and the end of a cart are said at once, all else is a task. */
+/*
+ * Reads a webhook, which has only ids. A sale and the end of a cart are events at once; everything else is a
+ * task.
+ */
 enum reading bigcommerce_read(const struct event_source *source, struct bytes body, struct event *ret);
 
 #endif

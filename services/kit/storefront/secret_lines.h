@@ -1,5 +1,5 @@
 /*
- * secret_lines.h: SHOP.previous: the webhook secrets that were in use since a rotation began, one in a line
+ * secret_lines.h: SHOP.previous, the webhook secrets in use since a rotation began, one per line
  *
  * The command adds to it, the gateway accepts each. 0.1.0 reads the file as one secret.
  */
@@ -8,9 +8,15 @@
 
 #include "bus/base/bytes.h"
 
-/* A rotation and the corrections of a mistyped secret need few. Beyond that nothing says which of them is in use. */
+/*
+ * A rotation and the corrections of a mistyped secret need few lines. With more lines it would be unclear
+ * which secret is in use.
+ */
 enum { SECRET_LINES_MOST = 8 };
-/* Of a webhook secret's characters: a shorter (or empty) one protects nothing, so the gateway takes none. */
+/*
+ * The least number of characters of a webhook secret. A shorter or empty one protects nothing, so the gateway
+ * refuses it.
+ */
 enum { WEBHOOK_SECRET_LEAST = 8 };
 
 struct secret_lines {
@@ -23,7 +29,8 @@ struct secret_lines secret_lines_of(struct bytes text);
 bool secret_lines_next(struct secret_lines *lines, struct bytes *ret);
 /* How many there are, at most SECRET_LINES_MOST. */
 int secret_lines_count(struct bytes text);
-bool secret_lines_have_more(struct bytes text); /* than these, which nobody accepts */
+/* more lines than SECRET_LINES_MOST, which are not accepted */
+bool secret_lines_have_more(struct bytes text);
 bool secret_lines_have(struct bytes text, struct bytes secret);
 
 #endif

@@ -4,30 +4,32 @@
  *     Hello {first name or "there"}, {if discount code}your code {discount code} **still** works.{end}
  *     Our [opening hours](https://shop.example/hours) have changed.
  *
- * A template is parsed once into a flat list of pieces and walked once per rendering; it has no loops, no arithmetic and no
- * access to anything but the values of the table that its user gives. The walker says what comes, the sink decides what it looks like (text, HTML, header).
+ * A template is parsed once into a flat list of pieces and walked once per rendering; it has no loops, no
+ * arithmetic and no access to anything but the values of the table that its user gives. The walker reports
+ * each piece; the sink decides how it looks (text, HTML, header).
  */
 #ifndef KIT_TEMPLATE_TEMPLATE_H
 #define KIT_TEMPLATE_TEMPLATE_H
 
 #include <stdbool.h>
 
-/* What a word between braces stands for. */
+/* The kinds of words between braces. */
 enum template_kind {
 	TEMPLATE_PLAIN,
-	TEMPLATE_NUMBER, /* may have words by number: {item count: one "one thing", other "# things"} */
-	TEMPLATE_LINK,   /* may have words that lead to it: {shop link "our shop"} */
-	TEMPLATE_BLOCK   /* lines of its own, so it cannot be bold */
+	/* may have words that depend on the number: {item count: one "one thing", other "# things"} */
+	TEMPLATE_NUMBER,
+	TEMPLATE_LINK, /* may have a link text: {shop link "our shop"} */
+	TEMPLATE_BLOCK /* has its own lines, so it cannot be bold */
 };
 
 /* A word that may stand between braces. */
 struct template_word {
 	const char *name; /* lower case, at most 39 bytes, one blank between two words: "first name" */
 	enum template_kind kind;
-	bool fits_line; /* it may stand where template_place says one_line */
+	bool fits_line; /* it is allowed where template_place has one_line */
 };
 
-/* All that may stand there. A value is the index of its row, and errors name the rows in this order. */
+/* All words that are allowed. A value is the index of its row; errors name the rows in this order. */
 struct template_words {
 	const struct template_word *rows;
 	int count;
@@ -35,40 +37,47 @@ struct template_words {
 
 struct template;
 
-struct text_error { /* what is wrong in a text that an owner wrote, and where: from 1 */
+struct text_error { /* an error in an owner's text; line and column count from 1 */
 	int line, column;
 	char text[360];
 };
 
 struct template_place {
-	int line, column; /* where the text begins in its document, from 1 */
-	bool one_line;    /* a header or an opening: only values that fit a line, no links, no bold words */
+	int line, column; /* the beginning of the text in its document, from 1 */
+	/* it is a header or an opening line: only values that fit a line, no links, no bold words */
+	bool one_line;
 };
 
-/* -EINVAL: ret_error says where and what was expected. `words` is needed no longer than the call. */
+/* -EINVAL: ret_error tells where, and what was expected. `words` is borrowed for the call. */
 int template_parse(const char *text, struct template_place place, const struct template_words *words,
 	struct template **ret, struct text_error *ret_error);
 void template_free(struct template *template); /* takes NULL */
 bool template_uses(const struct template *template, int value);
-/* Shows it, or asks for it: without one of these nobody needs the value. NULL: a template that is not there. */
+/*
+ * Does the template show the value, or ask if it exists? Otherwise the value is not needed. `template` may be
+ * NULL.
+ */
 bool template_mentions(const struct template *template, int value);
 /*
- * The first [words](https://...) whose address `allowed` does not know: the address, borrowed, and where it stands; NULL: there is none, or
- * no template.
+ * The first [words](https://...) whose address `allowed` refuses: returns the address, borrowed, and its
+ * place. NULL: there is none, or no template.
  */
 const char *template_link_beyond(const struct template *template, bool (*allowed)(const void *context, const char *url),
 	const void *context, struct template_place *ret);
 
 struct template_sink {
 	void *context;
-	bool (*has)(void *context, int value); /* is there anything to say for it? */
+	bool (*has)(void *context, int value); /* does the value have content? */
 	void (*text)(void *context, const char *text);
-	/* `label` is what the owner put in quotes: of a link its words, else what stands in when there is no value; or NULL */
+	/*
+	 * `label` is the owner's text in quotes: the text of a link, or the text to use without a value; or
+	 * NULL
+	 */
 	void (*value)(void *context, int value, const char *label);
 	void (*bold)(void *context, bool on); /* **...**, closed in its paragraph */
-	void (*link)(
-		void *context, const char *words, const char *url); /* [words](url): https, whose host nobody checked */
-	/* Which of locale_plurals it is, in the language of the words. */
+	/* [words](url): https, but the host is not checked */
+	void (*link)(void *context, const char *words, const char *url);
+	/* The plural category (locale_plurals) of the value, in the language of the text. */
 	const char *(*plural)(void *context, int value);
 };
 void template_walk(const struct template *template, const struct template_sink *sink);

@@ -1,6 +1,4 @@
-/*
- * period.h: the stretches of local time that reports are about, and the one to be told next
- */
+/* period.h: the periods of local time that reports cover, and the next one to report */
 #ifndef KIT_TIME_PERIOD_H
 #define KIT_TIME_PERIOD_H
 
@@ -17,23 +15,30 @@ struct period {
 	int64_t from_us, to_us; /* from <= t < to */
 };
 
-/* The last whole one that ended by `us` in the zone; `back`: so many before that. -EINVAL: no such zone. */
+/*
+ * The last whole period that ended by `us` in the zone; `back`: this many periods earlier. -EINVAL: there is
+ * no such zone.
+ */
 int period_ended(enum period_kind kind, const char *zone, int64_t us, int back, struct period *ret);
-/* The one that `us` lies in, which may not be over. */
+/* The period that contains `us`, which may not have ended. */
 int period_of(enum period_kind kind, const char *zone, int64_t us, struct period *ret);
-/* "2026-10" or, with both, the local days "2026-11-01" to "2026-11-07" inclusive. -EINVAL: not so, or backwards. */
+/*
+ * "2026-10" or, with both, the local days "2026-11-01" to "2026-11-07" inclusive. -EINVAL: another form, or
+ * the wrong order.
+ */
 int period_month(const char *zone, const char *month, struct period *ret);
 int period_span(const char *zone, const char *from, const char *to, struct period *ret);
-/* The stretch before it: the month or week before, or as many days. */
+/* The period before: the previous month or week, or the same number of days. */
 int period_before(const char *zone, const struct period *period, struct period *ret);
 /* For people, in the locale: "Oktober 2026", "16.11.2026 – 22.11.2026". */
 void period_print(const char *zone, const struct period *period, const char *locale, char *ret, int room);
 
-/* ---- the day, week or month that is to be told next, also after an outage ---- */
+/* ---- the day, week or month to report next, also after a time without service ---- */
 
 /*
- * The oldest period that ended between this tick and `until_us` and has no row in `table` under its name; the tick's own is the
- * oldest that counts. 1: found; 0: none is missing; -EINVAL: no such zone. *ret_more: it is not the last one.
+ * missed_find finds the oldest period that ended between this tick and `until_us` and has no row in `table`
+ * under its name; the tick's own period is the oldest that counts. 1: found; 0: none is missing; -EINVAL:
+ * there is no such zone. *ret_more: there are more.
  */
 struct missed {
 	const struct state_table *table; /* STATE_HANDLE(exported) */

@@ -11,10 +11,13 @@
  * Microseconds since 1970. -EINVAL: anything else, or before 1970.
  */
 int timestamp_parse(const char *text, int64_t *ret_us);
-/* A platform's clock may be wrong, and a moment in the future would make every later event look old: at most 10 minutes ahead. */
+/*
+ * Limits a platform's time to 10 minutes after heard_us, because its clock may be wrong, and a time in the
+ * future would make every later event look old.
+ */
 int64_t timestamp_not_ahead(int64_t us, int64_t heard_us);
 
-/* ---- a span of time as people type it, and read it ---- */
+/* ---- spans of time that people type and read ---- */
 
 /* "45s", "30min", "6h", "2d": microseconds. -EINVAL: anything else, zero, or more than most_us. */
 int duration_parse(const char *text, int64_t most_us, int64_t *ret_us);

@@ -1,7 +1,8 @@
 /*
  * zone.h: local time in a shop's zone (ICU), right across both daylight-saving changes
  *
- * A local time that does not exist (spring) means the moment the gap ends; one that comes twice (autumn) means the first.
+ * A local time that does not exist (spring) means the end of the gap; one that comes twice (autumn) means the
+ * first.
  */
 #ifndef KIT_TIME_ZONE_H
 #define KIT_TIME_ZONE_H
@@ -25,7 +26,10 @@ void zone_print(const char *zone, int64_t us, char *ret, int room);
 struct cron;
 int cron_parse(const char *text, struct cron **ret, char ret_why[160]);
 void cron_free(struct cron *cron);
-/* The first moment after `after_us` that matches in the zone. A time that is skipped fires when the gap ends, one that comes twice fires once. -ENOENT: never. */
+/*
+ * The first moment after `after_us` that matches in the zone. A skipped time fires when the gap ends; a time
+ * that comes twice fires once. -ENOENT: it never matches.
+ */
 int cron_next(const struct cron *cron, const char *zone, int64_t after_us, int64_t *ret_us);
 
 #endif

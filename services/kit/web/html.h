@@ -1,6 +1,4 @@
-/*
- * html.h: text as HTML shows it
- */
+/* html.h: escapes text for HTML */
 #ifndef KIT_WEB_HTML_H
 #define KIT_WEB_HTML_H
 

@@ -1,6 +1,4 @@
-/*
- * network.h: from which network a request comes, also where a proxy of ours stands between
- */
+/* network.h: the network that a request comes from, also through our own proxies */
 #ifndef KIT_WEB_NETWORK_H
 #define KIT_WEB_NETWORK_H
 
@@ -12,7 +10,10 @@
 
 enum { WEB_PROXIES_MOST = 16 };
 
-/* The one header that the proxies set. What a client writes into the other header passes through them, so it is never read. In the order of [gateway] proxy-header. */
+/*
+ * The one header that the proxies set. A client's own text in the other header passes through them, so that
+ * header is never read. The order is that of [gateway] proxy-header.
+ */
 enum web_proxy_header {
 	WEB_X_FORWARDED_FOR, /* and X-Real-IP if there is none */
 	WEB_FORWARDED        /* RFC 7239 */
@@ -27,23 +28,28 @@ struct web_proxies {
 	enum web_proxy_header header; /* web_proxies_parse sets the first one */
 };
 
-/* "127.0.0.1 ::1 10.0.0.0/8": addresses and networks with blanks or commas between. false: one is none, or they are too many. */
+/*
+ * "127.0.0.1 ::1 10.0.0.0/8": addresses and networks with blanks or commas between. false: an entry is
+ * invalid, or there are too many.
+ */
 bool web_proxies_parse(const char *text, struct web_proxies *ret);
 bool web_proxies_trust(const struct web_proxies *proxies, const struct sockaddr *peer);
 enum web_named {
 	WEB_CLIENT_NAMED,
-	WEB_CLIENT_UNNAMED, /* the proxy does not say, or says that it hides the client (RFC 7239 section 6.2 and 6.3) */
-	WEB_CLIENT_MALFORMED /* what the proxy says cannot be read */
+	/* the proxy names no client, or tells that it hides the client (RFC 7239 section 6.2 and 6.3) */
+	WEB_CLIENT_UNNAMED,
+	WEB_CLIENT_MALFORMED /* the proxy's text is malformed */
 };
 
 /*
- * Of whom a trusted proxy says that the request is: the last address in the header that is no trusted proxy itself. What stands before it
- * may be anybody's words, and is not read. An address may have a port behind it.
+ * Reads from which client a trusted proxy says the request comes: the last address in the header that is no
+ * trusted proxy itself. Addresses before it may be forged and are not read. An address may be followed by a
+ * port.
  */
 enum web_named web_proxies_client(
 	const struct web_proxies *proxies, const struct request *request, struct source_key *ret);
 
-/* ---- which machines reach an address, for pages that ask nobody for a password ---- */
+/* ---- which machines reach an address, for pages without a password ---- */
 
 enum page_reach {
 	PAGE_HERE,   /* this machine alone */
@@ -56,10 +62,10 @@ enum page_reach page_reach_of(const char *host);
 /* ---- refused clients ---- */
 
 /*
- * How a process tells the monitor that it turned strangers away, in the counts that go to the broker
+ * Reports to the monitor that a process turned strangers away, in the counts that go to the broker
  *
- * `turned_away` is how many since the start, `turned_away_us` the wall time when the number was last seen to grow: an alarm stands for
- * ten minutes from then on (services/platform/monitor/check.c).
+ * `turned_away` counts since the start; `turned_away_us` is the wall time when the count last grew. An alarm
+ * lasts for ten minutes from then on (services/platform/monitor/check.c).
  */
 
 struct turned_away {

@@ -24,19 +24,24 @@ struct request {
 };
 
 /*
- * Reads a head, which ends with an empty line, by RFC 9112 and no more kindly: a name that is no token, a line that is folded, a
- * control character or a bare CR or LF are refused, because two servers read them differently. Splits `text` in place, so the
- * request lives as long as it. 0, or the status to answer with, *ret_why saying why. The framing (request_framing) is part of it.
+ * Reads a head, which ends with an empty line, strictly by RFC 9112. It refuses a name that is no token, a
+ * folded line, a control character, and a bare CR or LF, because two servers read them differently. It splits
+ * `text` in place, so the request lives as long as `text`. Returns 0, or the status to answer with and the
+ * reason in *ret_why. The framing (request_framing) is part of the check.
  */
 unsigned request_parse(char *text, size_t len, struct request *ret, const char **ret_why);
 /* The decoded value of a query's argument, the first of that name; NULL: not given. Splits the query in place, so ask once. */
 char *request_argument(struct request *request, const char *name);
-/* Any case; NULL: not given. Of one that is given twice the first; request_header_repeated tells. */
+/*
+ * Finds a header; case does not matter. NULL: it is missing. If it is given twice, the first;
+ * request_header_repeated tells that.
+ */
 const char *request_header(const struct request *request, const char *name);
 bool request_header_repeated(const struct request *request, const char *name);
 /*
- * Is its framing beyond doubt? NULL: it is; else why not. Content-Length with Transfer-Encoding, or either of them twice, reads
- * differently to different servers (RFC 9112 section 6.1): such a request is refused and its connection closed.
+ * Is the framing unambiguous? NULL: it is; otherwise the reason. Servers read Content-Length with
+ * Transfer-Encoding, or either of them twice, in different ways (RFC 9112 section 6.1), so such a request is
+ * refused and its connection closed.
  */
 const char *request_framing(const struct request *request);
 
@@ -49,12 +54,19 @@ struct answer {
 	const struct http_header *more; /* further headers, ended by one without a name; static; NULL: none */
 	struct http_header added[ANSWER_ADDED_MAX]; /* by answer_add */
 	int added_count;
-	bool proven; /* the request was signed, or held a link of ours: what it cost does not count against its network */
+	/* the request was signed, or had a link of ours: its cost does not count against its network */
+	bool proven;
 };
 
-/* The headers it is sent with, but for its length, its date and its connection; returns how many. Borrowed from the answer. */
+/*
+ * The headers of the answer, except its length, date and connection; returns how many. Borrowed from the
+ * answer.
+ */
 int answer_fields(const struct answer *answer, struct http_header ret[ANSWER_FIELDS_MAX]);
-/* A further header. Both texts are borrowed until the answer is sent; they may be of the request. One past ANSWER_ADDED_MAX is a bug. */
+/*
+ * Adds a header. Both texts are borrowed until the answer is sent; they may belong to the request. More than
+ * ANSWER_ADDED_MAX is a bug.
+ */
 void answer_add(struct answer *answer, const char *name, const char *value);
 void answer_json_error(struct answer *answer, unsigned status, const char *words);
 void answer_json_line(struct answer *answer, const char *name, const char *words); /* 200 {"name":"words"} */

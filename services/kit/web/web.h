@@ -1,8 +1,9 @@
 /*
- * web.h: a small HTTP/1.1 server in a process's loop, for strangers
+ * web.h: a small HTTP/1.1 server in a process's loop, safe against strangers
  *
- * Its owner decides at the head of a request whether it wants the body, and answers the whole request, at once or later. Everything
- * before that is bounded here (bus/base/sources.h): connections, bytes and work, per network and in all.
+ * The owner decides after the head of a request whether the server reads the body, and answers the whole
+ * request, at once or later. Everything before that is limited here (bus/base/sources.h): connections, bytes
+ * and work, per network and in all.
  *
  * - The server refuses a head, or chunks, that two servers could read differently (request.h, web_inside.h).
  * - Requests with small bodies are served first. Requests with large bodies share the budget of a network that has not proven itself,
@@ -29,15 +30,18 @@ struct web_request {
 	struct answer answer;
 	size_t body_most; /* bytes; the server's own bound, which `begin` and `judge_head` may lower, and raise if the body is streamed */
 	bool streamed; /* `begin` may set it: the body goes to take_piece, and request.body stays empty */
-	const struct source_key
-		*client; /* whose network pays for it, also behind a proxy; NULL: nothing is known of it */
-	void *own;       /* the owner's; the server does not touch it */
+	/* the network that is charged for it, also behind a proxy; NULL: unknown */
+	const struct source_key *client;
+	void *own; /* for the owner; the server does not use it */
 };
 
 struct web_limits {
-	struct source_limits sources; /* connections_all is the most there are */
+	struct source_limits sources; /* connections_all is the most connections */
 	size_t head_most, body_most;
-	/* Of bodies that are streamed: how many there are, and the bytes that their heads announce. Without connections none is taken. */
+	/*
+	 * The limits of streamed bodies: their number, and the bytes that their heads announce. If it allows
+	 * no connections, no body is streamed.
+	 */
 	struct source_limits streams;
 	unsigned connections_kept_free; /* so that a new connection never waits for slow ones */
 };
@@ -47,7 +51,7 @@ struct web_limits {
  * allowed for all but `judge_head` and `decide`, and for `take_piece` if nothing is streamed.
  */
 struct web_owner {
-	void (*begin)(void *context, struct web_request *asked); /* a head whose framing is right */
+	void (*begin)(void *context, struct web_request *asked); /* called for a head with valid framing */
 	/* Judges the head. false: the answer is complete. true: the server reads the body. */
 	bool (*judge_head)(void *context, struct web_request *asked);
 	/* The next part of a body that is streamed. false: the answer is complete, and no more is read. */
@@ -56,13 +60,14 @@ struct web_owner {
 	bool (*decide)(void *context, struct web_request *asked);
 	/* Completes every answer before it is sent, also those that the server gives by itself. */
 	void (*dress)(void *context, struct web_request *asked);
-	void (*end)(void *context, struct web_request *asked); /* nothing is done with this request any more */
+	void (*end)(void *context, struct web_request *asked); /* the request is over */
 	void *context;
 };
 
 struct web_counters {
 	uint64_t requests;
-	uint64_t misnamed; /* a trusted proxy named the client in words that cannot be read: its network is not known */
+	/* a trusted proxy named the client in a malformed way, so its network is unknown */
+	uint64_t misnamed;
 	uint64_t malformed;   /* refused here: 400, 408, 413, 431, 505 */
 	uint64_t cut_off;     /* too slow */
 	uint64_t crowded_out; /* connections without a request that made room for new ones */
@@ -73,14 +78,17 @@ struct web_counters {
 /* `listening` is non-blocking; it is closed by web_leave. `proxies` and `clock` are borrowed. NULL: no descriptors. */
 struct web *web_new(int listening, const struct web_limits *limits, const struct web_owner *owner,
 	const struct web_proxies *proxies, const struct clock *clock);
-void web_free(struct web *web); /* takes NULL; cuts the connections that are left */
+void web_free(struct web *web); /* takes NULL; cuts the remaining connections */
 
 int web_descriptor(const struct web *web); /* readable when web_work has something to do */
-/* Serves for a moment. Returns after how many microseconds to call it again; 0: at once, after the others; -1: when its descriptor is readable. */
+/*
+ * Does some work. Returns after how many microseconds to call it again; 0: at once, after other work; -1:
+ * when its descriptor is readable.
+ */
 int64_t web_work(struct web *web);
-void web_answer(struct web_request *asked); /* its answer is complete */
+void web_answer(struct web_request *asked); /* to be called when the answer is complete */
 
-void web_leave(struct web *web); /* serves the connections that are there, and takes no new ones */
+void web_leave(struct web *web); /* serves the existing connections and accepts no new ones */
 unsigned web_connections(const struct web *web);
 const struct web_counters *web_counters(const struct web *web);
 const struct sources *web_sources(const struct web *web);

@@ -1,5 +1,5 @@
 /*
- * admission.h: say it to the bus, wait, put it into the spool, or refuse? One decision, as a pure function
+ * admission.h: one pure function that decides whether a message is published, waits, is spooled or is refused
  *
  * The rules (design: the door when the broker is away):
  * - what was answered 200 is confirmed by the broker, or synced in our spool;
@@ -16,7 +16,7 @@
 
 enum admission {
 	ADMIT_SAY,
-	ADMIT_WAIT, /* and decide anew when something has changed or *ret_again_us has passed */
+	ADMIT_WAIT, /* decide again when something has changed or *ret_again_us has passed */
 	ADMIT_SPOOL,
 	ADMIT_REFUSE /* 503; *ret_why */
 };

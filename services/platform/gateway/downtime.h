@@ -1,8 +1,8 @@
 /*
- * downtime.h: how long nobody could reach this gateway, told when it is back
+ * downtime.h: measures how long this gateway could not be reached, and reports it when it is back
  *
- * What a platform could not deliver it sends again later, a purchase among it. So a gateway that was away says gateway.away before
- * anything else, and mails wait as long as such a repetition may take.
+ * Platforms repeat undelivered webhooks later, also those about purchases. So a gateway that was away says
+ * gateway.away before anything else, and mails wait as long as such a repetition may take.
  */
 #ifndef PLATFORM_GATEWAY_DOWNTIME_H
 #define PLATFORM_GATEWAY_DOWNTIME_H
@@ -11,18 +11,22 @@
 #include "bus/base/clock.h"
 
 struct downtime {
-	char path[512]; /* of a file that is touched while the process lives: its age is the absence */
+	/* of a file that the living process touches; its age tells how long the process was away */
+	char path[512];
 	const struct clock *clock;
 	int64_t touch_at_us; /* boot time */
 };
 
-/* true: `ret_message` is gateway.away, encoded. false: it was away for less than a minute, or never there before. */
+/*
+ * true: `ret_message` has the encoded gateway.away. false: the gateway was away for less than a minute, or
+ * never ran before.
+ */
 bool downtime_begin(struct downtime *downtime, const char *folder, const char *gateway, const struct clock *clock,
 	struct buffer *ret_message);
-/* Touches the file when it is time to; in how many boot microseconds it wants to be called again. */
+/* Touches the file when it is due. Returns after how many microseconds of boot time to call again. */
 int64_t downtime_keep(struct downtime *downtime);
 
-/* How long mails wait for repetitions after so long an absence (real time). */
+/* How long mails wait for repetitions after this time away, both in microseconds of real time. */
 int64_t downtime_hold_us(int64_t away_us);
 
 #endif

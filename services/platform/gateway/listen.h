@@ -1,16 +1,20 @@
-/* listen.h: the listening socket: the supervisor's, or as [gateway] listen and port say */
+/* listen.h: the listening socket: the supervisor's, or one at [gateway] listen and port */
 #ifndef PLATFORM_GATEWAY_LISTEN_H
 #define PLATFORM_GATEWAY_LISTEN_H
 
 #include "bus/base/config.h"
 
 int listen_socket(const struct config *config); /* non-blocking; die()s with a remedy */
-/* How many connections the limit of open files leaves room for, which is raised as far as may be; `most` at most. */
+/*
+ * How many connections the limit of open files allows, at most `most`. It raises that limit as far as
+ * possible.
+ */
 unsigned listen_room(unsigned most);
 
 /*
- * Could it listen there? die()s if not. What this process's parent listens at, when it has it judged whether it may begin anew, is no
- * hindrance: it will have let go.
+ * die()s if the gateway could not listen at the configured address. An address at which the parent process
+ * listens is allowed if the parent asks for the check before it starts anew, because it will close the
+ * socket.
  */
 void listen_check(const struct config *config);
 

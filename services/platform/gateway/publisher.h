@@ -1,7 +1,7 @@
 /*
- * publisher.h: from an authentic message to the bus, or into the spool
+ * publisher.h: brings authentic messages to the bus or into the spool
  *
- * Every message that an endpoint lets in is published here. Each is answered exactly once.
+ * Every message that an endpoint accepts is published here. Each is answered exactly once.
  */
 #ifndef PLATFORM_GATEWAY_PUBLISHER_H
 #define PLATFORM_GATEWAY_PUBLISHER_H
@@ -14,26 +14,35 @@ struct publisher;
 typedef void publisher_fn(void *context, enum submission_end end, uint64_t seq, const char *why);
 
 /*
- * `folder` is <state>/<instance>; the spool is opened in it, and die()s when it is damaged. `wake` is called when publisher_work has
- * something to do although nothing was added (from within runtime_work). Everything but `folder` is borrowed.
+ * `folder` is <state>/<instance>; the spool is opened in it; a damaged spool makes it die(). `wake` is called
+ * (inside runtime_work) when publisher_work has work although nothing was added. Everything but `folder` is
+ * borrowed.
  */
 struct publisher *publisher_open(const char *folder, struct runtime *runtime, const struct clock *clock,
 	struct counters *counters, void (*wake)(void *context), void *context);
 /*
- * Before the first publisher_work: this goes into the spool, so that it is the first thing said, and claims wait for it. die()s when it
- * cannot be kept; a gateway that never met its broker has nothing to say yet.
+ * To be called before the first publisher_work: puts a message into the spool, so that it is published first
+ * and claims wait for it. die()s if it cannot be kept. A gateway that never met its broker has nothing to
+ * publish yet.
  */
 void publisher_begin_with(struct publisher *publisher, struct bytes message);
-/* Answers what still waits with SUBMISSION_REFUSED. The runtime must not call back after this. */
+/* Answers all waiting messages with SUBMISSION_REFUSED. The runtime must not call back after this. */
 void publisher_close(struct publisher *publisher);
 
-/* Takes the encoded message. `stop`: it forbids a mail (a checkout, an opt-out, an emptied cart). Answered from publisher_work or runtime_work. */
+/*
+ * Takes ownership of the encoded message. `stop`: it forbids a mail (a checkout, an opt-out, an emptied
+ * cart). Answered from publisher_work or runtime_work.
+ */
 void publisher_add(struct publisher *publisher, struct buffer *message, bool stop, publisher_fn *answer, void *context);
-/* Everything that can be done now; returns in how many boot microseconds it wants to be called again, -1: no hurry. */
+/*
+ * Does all work that is possible now. Returns after how many microseconds of boot time to call again; -1: no
+ * deadline.
+ */
 int64_t publisher_work(struct publisher *publisher);
 
-bool publisher_live(const struct publisher *publisher);           /* a session with the broker */
-uint64_t publisher_spooled(const struct publisher *publisher);    /* messages in the spool */
-const char *publisher_trouble(const struct publisher *publisher); /* why nothing can be let in now; NULL: it can */
+bool publisher_live(const struct publisher *publisher);        /* a session with the broker */
+uint64_t publisher_spooled(const struct publisher *publisher); /* messages in the spool */
+/* why no message can be accepted now; NULL: it can */
+const char *publisher_trouble(const struct publisher *publisher);
 
 #endif

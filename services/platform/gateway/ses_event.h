@@ -1,8 +1,9 @@
 /*
- * ses_event.h: bounces and complaints as Amazon SES tells them
+ * ses_event.h: reads the reports of bounces and complaints from Amazon SES
  *
- * Notifications of an identity name themselves by `notificationType`, events of a configuration set by `eventType`; apart from that
- * they are the same (SES: "Contents of event data", "Amazon SNS notification contents").
+ * Notifications of an identity have their type in `notificationType`, events of a configuration set in
+ * `eventType`; otherwise they are the same (SES: "Contents of event data", "Amazon SNS notification
+ * contents").
  */
 #ifndef PLATFORM_GATEWAY_SES_EVENT_H
 #define PLATFORM_GATEWAY_SES_EVENT_H
@@ -20,14 +21,14 @@ struct ses_recipient {
 
 struct ses_event {
 	FeedbackKind kind;
-	int count; /* 0: nothing that anything follows from */
+	int count; /* 0: the event has no effect */
 	struct ses_recipient recipients[SES_RECIPIENTS_MOST];
-	char message_id
-		[MAIL_LOCAL_MAX]; /* mail_local_read() of the mail that it says it is about; "": it does not say */
-	char words[100];          /* of 0: what it is */
+	/* mail_local_read() of the mail that it concerns; "": it does not tell */
+	char message_id[MAIL_LOCAL_MAX];
+	char words[100]; /* if count is 0: the kind of event */
 };
 
-/* -EBADMSG: one of these, and it cannot be read; ret_why says why. */
+/* -EBADMSG: it is such a report but cannot be read; ret_why gives the reason. */
 int ses_event_parse(struct bytes message, struct ses_event *ret, char ret_why[200]);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * bounce.h: what a bounce says: the fields of its report (RFC 3464), or its words
- */
+/* bounce.h: reads a bounce: the fields of its report (RFC 3464), or its words */
 #ifndef PLATFORM_MAILIN_BOUNCE_H
 #define PLATFORM_MAILIN_BOUNCE_H
 
@@ -10,16 +8,16 @@ enum { BOUNCE_RECIPIENTS_MOST = 16, BOUNCE_NAMES_MOST = 4 };
 
 enum bounce_state { BOUNCE_NONE, BOUNCE_NOTHING, BOUNCE_FAILED };
 
-/* What a report says of one recipient. */
+/* A report about one recipient. */
 struct told {
 	enum bounce_state state;
 	enum reason reason;
-	char names[2][ADDRESS_MAX + 1]; /* its address as it was given, and where it ended: in lower case; "" unknown */
+	char names[2][ADDRESS_MAX + 1]; /* the original and the final address, in lower case; "": unknown */
 	char status[16];
 	char said[300];
 };
 
-/* What is known so far; {0}: nothing. */
+/* What is known so far; {0}: nothing is known. */
 struct bounce {
 	enum bounce_state state;
 	enum reason reason;
@@ -27,31 +25,41 @@ struct bounce {
 	char said[300];
 	struct told told[BOUNCE_RECIPIENTS_MOST];
 	int told_count;
-	char mailed[BOUNCE_NAMES_MOST][ADDRESS_MAX + 1]; /* whom our mail was to, in lower case */
+	char mailed[BOUNCE_NAMES_MOST][ADDRESS_MAX + 1]; /* the recipients of our mail, in lower case */
 	int mailed_count;
-	bool is_of_several; /* the report speaks of more than one address: its text may mean any of them */
+	bool is_of_several; /* the report has more than one address, and its text may mean any of them */
 };
 
-/* The mail around the words. Each may be ""; `text` ends before the original. */
+/* The mail around the report. Each text may be ""; `text` ends before the original mail. */
 struct bounce_mail {
 	const char *from, *subject, *text;
-	bool automatic;   /* it says that a program answered for a person: RFC 3834 */
-	bool is_personal; /* its headers say that it answers a mail, or goes to many: people and shops write so */
-	bool is_written;  /* they say that it was written with a mail program, or has a sender in its envelope */
-	bool names_ours;  /* its text quotes a tag or a Message-ID of ours, as a bounce does that somebody forwards */
-	bool is_nobodys;  /* its envelope had no sender */
-	bool is_report;   /* by its type; what reports is not in it */
+	bool automatic; /* it tells that a program answered for a person (RFC 3834) */
+	/* its headers tell that it answers a mail or goes to many receivers, so people or shops wrote it */
+	bool is_personal;
+	bool is_written; /* its headers name a mail program, or its envelope has a sender */
+	bool names_ours; /* its text quotes a tag or a Message-ID of ours, like a forwarded bounce */
+	bool is_nobodys; /* its envelope had no sender */
+	bool is_report;  /* its type is that of a report, but the report is missing */
 };
 
-/* A delivery status: its fields, one to a line. */
+/* Reads a delivery status: one field per line. */
 void bounce_hear_status(struct bounce *bounce, const char *fields);
-/* Whom the mail that came back was to, as its own header says: of several recipients in a report that one counts. */
+/*
+ * Notes the recipient in the header of the returned mail. If a report has several recipients, that one
+ * counts.
+ */
 void bounce_hear_mailed(struct bounce *bounce, const char *address);
-/* Once, after the last status. Where the fields were clear it changes nothing; where there are none, only what is worded as a bounce counts. */
+/*
+ * To be called once, after the last status. It changes nothing if the fields were clear. Without fields only
+ * wording that is typical of bounces counts.
+ */
 void bounce_hear_mail(struct bounce *bounce, const struct bounce_mail *letter);
-/* At the end, for each address of ours: an answer that finds no host of its domain looked for us, and says nothing of the recipient. */
+/*
+ * To be called at the end for each address of ours. A server that finds no host for our domain was looking
+ * for us, so its answer tells nothing about the recipient.
+ */
 void bounce_hear_ours(struct bounce *bounce, const char *address);
-/* Does a mail server write under this name? "<>" is one's. */
+/* Is this the sender of a mail server? "<>" is one. */
 bool bounce_is_from_a_server(const char *from);
 void bounce_tell(const struct bounce *bounce, struct report *ret);
 

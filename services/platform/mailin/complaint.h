@@ -1,17 +1,18 @@
-/*
- * complaint.h: somebody reported a mail of ours as spam
- */
+/* complaint.h: reads complaints: reports of our mails as spam */
 #ifndef PLATFORM_MAILIN_COMPLAINT_H
 #define PLATFORM_MAILIN_COMPLAINT_H
 
 #include "services/platform/mailin/report.h"
 #include <gmime/gmime.h>
 
-/* A block of fields of a feedback report (RFC 5965). false: it is none. */
+/* Reads a block of fields of a feedback report (RFC 5965). false: it is none. */
 bool complaint_hear_fields(struct report *report, GMimeObject *block);
-/* Text that holds such fields as lines, which some senders write instead of a part of its own. */
+/* Reads such fields from lines of the text, which some senders write instead of a separate part. */
 bool complaint_hear_text(struct report *report, const char *text);
-/* Without a report: Microsoft's JMRP and abuse desks send the mail itself, beside a subject that says what it is about. */
+/*
+ * Reads a complaint without a report: Microsoft's JMRP and abuse desks send the mail itself, and the subject
+ * tells that it is a complaint.
+ */
 void complaint_hear_original(struct report *report, const char *subject, GMimeObject *original);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * delivery.h: what becomes of a mail over LMTP: the functions of struct lmtp_owner (lmtp.h) that judge recipients and take mails
+ * delivery.h: handles a mail over LMTP: the functions of struct lmtp_owner (lmtp.h) that check recipients and
+ * take mails
  */
 #ifndef PLATFORM_MAILIN_DELIVERY_H
 #define PLATFORM_MAILIN_DELIVERY_H
@@ -22,27 +23,27 @@ struct delivery_needs { /* borrowed */
 	const struct clock *clock;
 };
 
-/* Of one connection. The owner fills the first five and lets the rest be zero. */
+/* The delivery of one connection. The owner fills the first five fields and sets the rest to zero. */
 struct delivery {
 	struct deliveries *all;
 	struct lmtp **lmtp;
-	void *self; /* for the next two */
-	void (*answer)(
-		void *self, const char *reply); /* to the mail that was taken; may be called from inside `take` */
-	void (*wake)(void *self);               /* an answer was given later: it is to be sent now */
+	void *self; /* argument of the next two functions */
+	/* answers the mail that was taken; may be called inside `take` */
+	void (*answer)(void *self, const char *reply);
+	void (*wake)(void *self); /* an answer was given later and must be sent now */
 	struct reading reading;
 	bool is_read;                /* `reading` is in use */
-	struct quarantine_note note; /* of the mail that is being read */
-	struct saying *saying;       /* of the mail that is being said; NULL: none */
-	struct mailbox mailbox;      /* of the recipients, once there is one */
+	struct quarantine_note note; /* for the mail that is being read */
+	struct saying *saying;       /* the mail whose message is being published; NULL: none */
+	struct mailbox mailbox;      /* of the recipients, after the first one */
 	bool has_mailbox;
-	struct routed *routed; /* of a mail that a route says a message about; NULL: none */
-	bool is_taking;        /* `take` is at it, and its caller sends the answer */
+	struct routed *routed; /* the mail for a route; NULL: none */
+	bool is_taking;        /* `take` runs, and its caller sends the answer */
 };
 
 struct deliveries *deliveries_new(const struct delivery_needs *needs);
 void deliveries_free(struct deliveries *all); /* neither runtime nor reader may call back after this. Takes NULL */
-void delivery_end(struct delivery *delivery); /* its connection has gone */
+void delivery_end(struct delivery *delivery); /* to be called when its connection has ended */
 
 /* For struct lmtp_owner; `self` is a struct delivery. */
 enum lmtp_knows delivery_knows(void *self, const char *recipient);

@@ -21,11 +21,15 @@ struct folder_needs { /* borrowed */
 	const struct clock *clock;
 };
 
-/* What lies in `in` (new/ of a maildir, retry/ of quarantine.h) below `path` is read, and goes or goes into `quarantine`. die()s with a remedy when it cannot be used. All but the strings is borrowed. */
+/*
+ * Reads the mails in `in` (new/ of a maildir, retry/ of quarantine.h) below `path`. A mail that was read is
+ * deleted or moved into `quarantine`. die()s with a remedy if the folder cannot be used. Everything but the
+ * strings is borrowed.
+ */
 struct folder *folder_new(const char *path, const char *in, const struct folder_needs *needs);
-void folder_check(const char *path, const char *in); /* die()s as folder_new does where it could not be read */
+void folder_check(const char *path, const char *in); /* die()s like folder_new if the folder cannot be read */
 void folder_free(struct folder *folder); /* neither runtime nor reader may call back after this. Takes NULL */
-/* Looks when it is time to; returns in how many boot microseconds it wants to be called again. */
+/* Looks for mails when it is due. Returns after how many microseconds of boot time to call again. */
 int64_t folder_look(struct folder *folder);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * mailin.h: the service that hears what comes back
- */
+/* mailin.h: the service that receives returned mails */
 #ifndef PLATFORM_MAILIN_MAILIN_H
 #define PLATFORM_MAILIN_MAILIN_H
 
@@ -11,8 +9,9 @@
 extern const struct service mailin;
 
 /*
- * Says on the bus what a mail that came back says. Its name there is a digest of whose it is and of the mail's bytes: told
- * twice it changes nothing. -ENOTCONN; else answered exactly once.
+ * Publishes the report of a returned mail. Its idempotency key is a digest of its owner and of the mail's
+ * bytes, so a repetition changes nothing. -ENOTCONN: there is no session. Otherwise `answer` is called
+ * exactly once.
  */
 int feedback_publish(struct runtime *runtime, const char *shop, const MailFeedback *feedback, struct bytes mail,
 	said_fn *answer, void *context);

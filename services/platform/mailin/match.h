@@ -1,6 +1,4 @@
-/*
- * match.h: whose mail it was that came back
- */
+/* match.h: finds the mail that a returned mail belongs to */
 #ifndef PLATFORM_MAILIN_MATCH_H
 #define PLATFORM_MAILIN_MATCH_H
 
@@ -11,13 +9,19 @@
 
 void match_remember_outcome(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome);
 
-/* true: the report proves which of our mails it is about; ret_shop and *ret are filled, heard_us with `now_us`. */
+/*
+ * true: the report proves which of our mails it concerns; ret_shop and *ret are filled, heard_us with
+ * `now_us` (wall time).
+ */
 bool match_find(const struct state *state, const struct keyring *keys, int64_t now_us, const struct report *report,
 	char ret_shop[64], MailFeedback *ret);
 
-/* Bounces of some shop go to this address's domain: shop.conf, [mail] bounce. */
+/* Does a shop receive bounces at this address's domain (shop.conf, [mail] bounce)? */
 bool match_knows(const struct state *state, const char *address);
-/* The address is a shop's bounce address, with a tag of the right shape or without a star: not proven to be ours. */
+/*
+ * Is the address a shop's bounce address, with a tag of the right form or without a star? This does not prove
+ * that it is ours.
+ */
 bool match_is_bounce_address(const struct state *state, const char *address);
 int match_shops_at(const struct state *state, const char *domain, char ret_first[64]); /* shops with this domain */
 bool match_shop_has(const struct state *state, const char *shop, const char *domain);

@@ -1,6 +1,4 @@
-/*
- * plain.h: what a part of a mail reads as
- */
+/* plain.h: the plain text of a part of a mail */
 #ifndef PLATFORM_MAILIN_PLAIN_H
 #define PLATFORM_MAILIN_PLAIN_H
 
@@ -12,9 +10,15 @@ void plain_bytes(GMimePart *part, struct buffer *ret);
 /* The text of a part, without its transfer encoding, charset and HTML, as UTF-8, one line per line; appended to *ret. */
 void plain_add(GMimeObject *part, struct buffer *ret);
 
-/* Where the mail that came back begins in the text of a bounce: its headers, or the line that announces it; the text's end: nowhere. */
+/*
+ * The offset at which the returned mail begins in the text of a bounce: its headers, or the line that
+ * announces it; the end of the text if there is none.
+ */
 size_t plain_original_at(const char *text);
-/* From there to its first header: without the line that announces it, empty lines, and the marks of a quote before the first. */
+/*
+ * The first header of the returned mail: skips the announcing line, empty lines, and quote marks before the
+ * first header.
+ */
 const char *plain_skip_quotes(const char *original);
 
 #endif

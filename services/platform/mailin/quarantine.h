@@ -1,9 +1,11 @@
 /*
- * quarantine.h: mails that could not be read, or say nothing to us, kept for a person
+ * quarantine.h: keeps mails for a person that could not be read or have no meaning for us
  *
- * Below one folder: aside/NAME as it came; aside.notes/NAME why, and for whom it was where the envelope said so; retry/NAME what is to be read
- * once more (`cartbus mailin retry` moves it there; of a maildir into new/). They are kept for 30 days, as all that storefronts and
- * shoppers sent is; until then none goes for another: what comes when they take QUARANTINE_BYTES_MOST is not taken.
+ * The files are below one folder. aside/NAME is the unchanged mail. aside.notes/NAME has the reason, and the
+ * recipients if the envelope named them. retry/NAME is to be read once more (`cartbus mailin retry` moves it
+ * there; a mail from a maildir moves into new/). They are kept for 30 days, like all data from storefronts
+ * and shoppers. Until then no mail is removed for another one: when QUARANTINE_BYTES_MOST is reached, new
+ * mails are refused.
  */
 #ifndef PLATFORM_MAILIN_QUARANTINE_H
 #define PLATFORM_MAILIN_QUARANTINE_H
@@ -25,24 +27,28 @@ struct quarantine_note {
 };
 
 struct quarantine_tally {
-	uint64_t mails, bytes; /* each mail as the disk counts it */
-	uint64_t day;          /* of them, that came in the last 24 hours */
+	uint64_t mails, bytes; /* bytes: as the disk counts each mail */
+	uint64_t day;          /* how many of them came in the last 24 hours */
 };
 
 /* Makes the folders below `base`; NULL with errno if it cannot. */
 struct quarantine *quarantine_new(const char *base, const struct clock *clock);
 void quarantine_free(struct quarantine *quarantine); /* takes NULL */
 
-/* -EDQUOT: no room for it; else why the disk does not take it. The same mail again is the same file. */
+/*
+ * Writes a mail. -EDQUOT: the quarantine is full; another negative errno: the disk fails. A repeated mail is
+ * the same file.
+ */
 int quarantine_write(struct quarantine *quarantine, struct bytes mail, const struct quarantine_note *note);
-/* The file at `path` goes there under its own name. */
+/* Moves the file at `path` into the quarantine under its own name. */
 int quarantine_move(
 	struct quarantine *quarantine, const char *path, const char *name, const struct quarantine_note *note);
-void quarantine_read_note(
-	const struct quarantine *quarantine, const char *name, struct quarantine_note *ret); /* empty: there is none */
-void quarantine_forget_note(const struct quarantine *quarantine, const char *name);          /* the mail is done with */
+/* *ret is empty if there is none */
+void quarantine_read_note(const struct quarantine *quarantine, const char *name, struct quarantine_note *ret);
+/* to be called when the mail is done */
+void quarantine_forget_note(const struct quarantine *quarantine, const char *name);
 
-/* Deletes what is too old, now and then; returns in how many boot microseconds to be called again. */
+/* Deletes old mails from time to time. Returns after how many microseconds of boot time to call again. */
 int64_t quarantine_look(struct quarantine *quarantine);
 struct quarantine_tally quarantine_tally(const struct quarantine *quarantine);
 bool quarantine_has_room(const struct quarantine *quarantine);

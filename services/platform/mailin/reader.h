@@ -1,8 +1,9 @@
 /*
- * reader.h: mails are taken apart in a process of their own, which may die of one
+ * reader.h: parses mails in a separate process, which may crash on a mail
  *
- * It is cartbus-mailin once more, without configuration, keys or connections: it is handed one mail after the other and answers what each
- * says. It is started for the first mail and goes when none has come for a while.
+ * The process is cartbus-mailin without configuration, keys or connections. It gets one mail after the other
+ * and answers with a report of each. It is started for the first mail and ends when none has come for a
+ * while.
  */
 #ifndef PLATFORM_MAILIN_READER_H
 #define PLATFORM_MAILIN_READER_H
@@ -16,13 +17,13 @@ struct reader;
 
 enum reader_end {
 	READER_READ,
-	READER_DIED, /* twice, of this mail, or it found no end */
-	READER_AWAY  /* none can be started at the moment */
+	READER_DIED, /* the process crashed twice on this mail, or took too long */
+	READER_AWAY  /* no process can be started at the moment */
 };
 
 typedef void reader_fn(void *context, enum reader_end end, const struct report *report /* of READ */);
 
-/* The owner's, until it was answered or forgotten. All of it is the reader's to fill. */
+/* A mail to read. The owner keeps it until it is answered or forgotten; the reader fills all fields. */
 struct reading {
 	struct list hook;
 	struct bytes mail;
@@ -31,18 +32,27 @@ struct reading {
 	int deaths;
 };
 
-/* `program` is started to be the reader, with READER_ARGUMENT; borrowed. NULL: this one, once more. */
+/* `program` (borrowed) is started as the reader with READER_ARGUMENT; NULL: this program. */
 struct reader *reader_new(const struct clock *clock, const char *program);
-int reader_fd(const struct reader *reader); /* to be watched for reading; then: */
+int reader_fd(const struct reader *reader); /* watch it for reading, and then call reader_work */
 void reader_work(void *reader);
-void reader_free(struct reader *reader); /* answers nothing any more. Takes NULL */
-/* At most REPORT_BYTES_MOST, borrowed until the answer, which comes later and once; mails are read in the order in which they came. */
+void reader_free(struct reader *reader); /* gives no more answers; takes NULL */
+/*
+ * Reads a mail of at most REPORT_BYTES_MOST bytes, borrowed until the answer. The answer comes later, exactly
+ * once. Mails are read in order.
+ */
 void reader_read(struct reader *reader, struct reading *reading, struct bytes mail, reader_fn *answer, void *context);
-void reader_forget(struct reader *reader, struct reading *reading); /* before the answer: it comes no more */
-uint64_t reader_deaths(const struct reader *reader);                /* of readers that had a mail */
-int64_t reader_look(struct reader *reader); /* ends who finds no end; when to be called again, boot us, -1: need not */
+/* to be called before the answer, which then does not come */
+void reader_forget(struct reader *reader, struct reading *reading);
+/* how many readers died while they had a mail */
+uint64_t reader_deaths(const struct reader *reader);
+/*
+ * kills a reader that takes too long; returns after how many microseconds of boot time to call again, -1: no
+ * need
+ */
+int64_t reader_look(struct reader *reader);
 
-#define READER_ARGUMENT "--read-mails" /* what main() is called with to be it */
-noreturn void reader_serve(void);      /* is it, to its end */
+#define READER_ARGUMENT "--read-mails" /* the argument with which main() becomes the reader */
+noreturn void reader_serve(void);      /* runs as the reader until it ends */
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * report.h: what a mail that came back says: a bounce (RFC 3464) or a complaint (RFC 5965)
- */
+/* report.h: reads a returned mail: a bounce (RFC 3464) or a complaint (RFC 5965) */
 #ifndef PLATFORM_MAILIN_REPORT_H
 #define PLATFORM_MAILIN_REPORT_H
 
@@ -12,37 +10,40 @@
 enum { REPORT_BYTES_MOST = 1024 * 1024, REPORT_NAMES_MOST = 24, REPORT_LINKS_MOST = 4, REPORT_LINK_MAX = 400 };
 
 enum report_kind {
-	REPORT_NONE,     /* neither: an answer, spam */
-	REPORT_NOTHING,  /* one that asks for nothing: delivered, delayed, read, away, "not spam" */
-	REPORT_FEEDBACK, /* `feedback` says what */
+	REPORT_NONE,     /* neither a bounce nor a complaint: an answer, spam */
+	REPORT_NOTHING,  /* a report without effect: delivered, delayed, read, away, "not spam" */
+	REPORT_FEEDBACK, /* a bounce or a complaint, see `feedback` */
 };
 
-/* Plain data: it comes from another process. */
+/* Plain data, because it comes from another process. */
 struct report {
 	enum report_kind kind;
 	FeedbackKind feedback;
 	enum reason reason; /* of a bounce */
-	char detail[200];   /* what the server said, without addresses */
-	char trouble[80];   /* of NONE: what it has too much of; "" nothing */
+	char detail[200];   /* the server's words, without addresses */
+	char trouble[80];   /* of NONE: what the mail has too much of; "": nothing */
 	int address_count, message_id_count;
-	char addresses[REPORT_NAMES_MOST]
-		      [255]; /* that it was sent to, and the mail it is about from: one may carry our tag */
-	char message_ids[REPORT_NAMES_MOST][200]; /* of the mail it is about, without angle brackets */
+	/* receivers of the report, and the sender of the mail that it concerns; one may have our tag */
+	char addresses[REPORT_NAMES_MOST][255];
+	char message_ids[REPORT_NAMES_MOST][200]; /* of the mail that it concerns, without angle brackets */
 	char links[REPORT_LINKS_MOST]
-		  [REPORT_LINK_MAX]; /* tokens of unsubscribe links of the mail it is about; "" none */
+		  [REPORT_LINK_MAX]; /* tokens of unsubscribe links in the mail that it concerns; "": none */
 };
 
 void report_init(void); /* once per process */
-/* Any bytes of at most REPORT_BYTES_MOST. */
+/* Reads any bytes, at most REPORT_BYTES_MOST. */
 void report_read(struct bytes mail, struct report *ret);
-/* Whom the envelope says it was sent to is the best proof: they stand before what the mail says of itself. */
+/* Adds the envelope's recipients before the addresses in the mail, because they are the best proof. */
 void report_note_recipients(struct report *report, const char (*recipients)[ADDRESS_MAX + 1], int count);
-/* Could report_read have written it? What another process sent is to be asked this before it is looked at. */
+/* Could report_read have written it? Check this before you use a report from another process. */
 bool report_is_sound(const struct report *report);
 
-/* ---- whether a library may take this mail apart ---- */
+/* ---- may a library parse this mail? ---- */
 
-/* Of a mail, or of a part that is read as headers. NULL: yes; else in words what there is too much of. One pass, no memory. */
+/*
+ * Checks a mail, or a part that is read as headers. NULL: it may be parsed; otherwise what it has too much
+ * of, in words. It takes one pass and no memory.
+ */
 const char *bounds_trouble(struct bytes mail);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * routed.h: a mail on its way to a route that says a message about it
- */
+/* routed.h: delivers a mail to a route, which publishes a message about it */
 #ifndef PLATFORM_MAILIN_ROUTED_H
 #define PLATFORM_MAILIN_ROUTED_H
 
@@ -8,13 +6,13 @@
 #include "bus/base/list.h"
 #include "services/platform/mailin/mailbox.h"
 
-/* What all mails share; borrowed for as long as one is under way. */
+/* Shared by all mails; borrowed while a mail is being delivered. */
 struct routing {
 	const struct mail_route *const *tables;
 	struct blob_uses *uses;
 	struct runtime *runtime;
 	const struct clock *clock;
-	struct list said; /* whose messages are not answered yet */
+	struct list said; /* mails whose messages are not answered yet */
 };
 
 void routing_init(struct routing *routing, const struct mail_route *const *tables, struct blob_uses *uses,
@@ -22,24 +20,26 @@ void routing_init(struct routing *routing, const struct mail_route *const *table
 void routing_clear(struct routing *routing); /* the runtime may not call back after this */
 
 enum routed_end {
-	ROUTED_SAID,    /* confirmed, or it was before */
-	ROUTED_AWAY,    /* the broker is away: come again */
-	ROUTED_NO_ROOM, /* the disk or the shop's room is full: come again */
-	ROUTED_FAILED, /* the disk fails, or the broker refuses the message: a fault of this installation; come again */
-	ROUTED_REFUSED /* by the route, for good */
+	ROUTED_SAID,    /* the message is confirmed, now or before */
+	ROUTED_AWAY,    /* the broker is away: try again */
+	ROUTED_NO_ROOM, /* the disk or the shop's limit is full: try again */
+	/* the disk fails, or the broker refuses the message: a fault of this installation; try again */
+	ROUTED_FAILED,
+	ROUTED_REFUSED /* the route refused it for good */
 };
-typedef void routed_fn(void *context, enum routed_end end, const char *why); /* why: in words; "" */
+typedef void routed_fn(void *context, enum routed_end end, const char *why); /* `why`: in words; may be "" */
 
 struct routed;
 
 struct routed *routed_new(struct routing *routing, const struct mailbox *mailbox);
-void routed_free(struct routed *routed); /* before routed_finish, or to have no answer. Takes NULL */
+/* to be called before routed_finish, or to get no answer; takes NULL */
+void routed_free(struct routed *routed);
 void routed_add(struct routed *routed, struct bytes part);
 void routed_fail(struct routed *routed, int r);    /* its source failed, with this negative errno */
-size_t routed_memory(const struct routed *routed); /* bytes of the mail that it holds in memory; NULL: 0 */
+size_t routed_memory(const struct routed *routed); /* bytes of the mail in memory; 0 for NULL */
 /*
- * All of it is there. Answers once, perhaps from inside; then it is freed. The mail is on the disk before the message is said. Strings are
- * borrowed for the call.
+ * To be called when the mail is complete. `answer` is called once, perhaps inside this call; then `routed` is
+ * freed. The mail is on disk before the message is published. Strings are borrowed for the call.
  */
 void routed_finish(struct routed *routed, const char *sender, const char (*recipients)[ADDRESS_MAX + 1], int count,
 	routed_fn *answer, void *context);

@@ -1,12 +1,10 @@
-/*
- * words.h: what mail servers say, as words that compare
- */
+/* words.h: the words of mail servers in a form that can be compared */
 #ifndef PLATFORM_MAILIN_WORDS_H
 #define PLATFORM_MAILIN_WORDS_H
 
 #include "bus/base/bytes.h"
 
-enum { WORDS_MOST = 12 * 1024 }; /* of a text that is looked at */
+enum { WORDS_MOST = 12 * 1024 }; /* bytes of a text that are read */
 
 /*
  * UTF-8 or any bytes. *ret: valid UTF-8 of at most WORDS_MOST bytes in lower case, every run of spaces as one, every address as "@",
@@ -14,7 +12,10 @@ enum { WORDS_MOST = 12 * 1024 }; /* of a text that is looked at */
  */
 void words_tidy(struct bytes text, struct buffer *ret);
 
-/* Where these words, tidied, hold the phrase; NULL: nowhere. A `*` in it is up to 60 bytes of anything; a word begins where it does. */
+/*
+ * Finds the phrase in tidied words; NULL: it is not there. A `*` in the phrase matches up to 60 bytes. The
+ * phrase must begin at the beginning of a word.
+ */
 const char *words_find(const char *words, const char *phrase);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * broker_away.h: the one alarm that cannot go through the log
- */
+/* broker_away.h: the alarm that the broker is away, which cannot go through the log */
 #ifndef PLATFORM_MONITOR_BROKER_AWAY_H
 #define PLATFORM_MONITOR_BROKER_AWAY_H
 
@@ -12,16 +10,20 @@ struct broker_away;
 
 struct broker_away_settings {
 	const struct channels *channels;   /* borrowed, as all here */
-	struct effect_driver *mail, *http; /* which the process's loop works */
+	struct effect_driver *mail, *http; /* drivers that the process's loop works */
 	const struct clock *clock;
-	int64_t patience_us; /* of boot time: a restart is no alarm */
-	char path[PATH_MAX]; /* where it is remembered */
+	int64_t patience_us; /* how long it waits, in boot time, because a restart is no alarm */
+	char path[PATH_MAX]; /* the file that remembers the alarm */
 };
 
 struct broker_away *broker_away_new(const struct broker_away_settings *settings);
-void broker_away_free(struct broker_away *away); /* takes NULL; what is owed is told after the next start */
+/* takes NULL; pending notices are sent after the next start */
+void broker_away_free(struct broker_away *away);
 
-/* Looks, tells what is to be told; in how many boot microseconds it wants to be called again, -1: not before something happens. */
+/*
+ * Looks, and sends the due notices. Returns after how many microseconds of boot time to call again; -1: not
+ * before an event.
+ */
 int64_t broker_away_look(struct broker_away *away, enum runtime_phase phase, const char *why);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * broker_status.h: asks the broker every few seconds how it is
- */
+/* broker_status.h: asks the broker for its status every few seconds */
 #ifndef PLATFORM_MONITOR_BROKER_STATUS_H
 #define PLATFORM_MONITOR_BROKER_STATUS_H
 
@@ -10,15 +8,15 @@
 struct broker_status {
 	struct runtime *runtime; /* borrowed, as the clock and the conditions */
 	const struct clock *clock;
-	struct conditions *conditions; /* which are looked at upon each answer */
-	/* what broker_status.c keeps */
-	bool asked;          /* an answer is on its way */
+	struct conditions *conditions; /* checked after each answer */
+	/* kept by broker_status.c */
+	bool asked;          /* a question is not answered yet */
 	int64_t ask_at_us;   /* boot time */
 	json_t *answer;      /* the last one; NULL: none yet */
 	int64_t answered_us; /* boot time */
 };
 
-/* Asks when it is time; in how many boot microseconds it wants to be called again. */
+/* Asks when it is due. Returns after how many microseconds of boot time to call again. */
 int64_t broker_status_ask(struct broker_status *status);
 /* The broker's last answer, borrowed; NULL: there is none, or it is too old to be shown. */
 const json_t *broker_status_now(const struct broker_status *status);

@@ -1,6 +1,4 @@
-/*
- * channels.h: how the admin is told: the addresses and webhooks of [monitor], in order
- */
+/* channels.h: the channels to the admin: the addresses and webhooks of [monitor], in order */
 #ifndef PLATFORM_MONITOR_CHANNELS_H
 #define PLATFORM_MONITOR_CHANNELS_H
 
@@ -20,20 +18,25 @@ struct channels {
 	struct standard_webhook_keys keys;
 };
 
-/* From [monitor] and the secrets alarm.webhook and alarm.webhook.previous. -EINVAL: ret_why says what to do. */
+/*
+ * From [monitor] and the secrets alarm.webhook and alarm.webhook.previous. -EINVAL: ret_why gives the remedy.
+ */
 int channels_read(const struct config *config, struct channels *ret, char ret_why[300]);
 
-/* "mail 1", "webhook 2"; -1 and false: none of these any more. */
+/*
+ * Channels have names such as "mail 1" and "webhook 2". channels_find returns false if the channel does not
+ * exist any more.
+ */
 int channels_count(const struct channels *channels);
 void channels_name(const struct channels *channels, int nth, char ret[CHANNEL_NAME_MAX]);
 bool channels_find(const struct channels *channels, const char *name, bool *ret_is_mail, int *ret_index);
 
-/* What one alarm is known by wherever it arrives, however often it is delivered. */
+/* The id of an alarm, the same on every channel and for every delivery. */
 void channels_id(const AlarmDue *due, char ret[CHANNEL_ID_MAX]);
-/* -EINVAL: why. */
+/* Makes the mail of an alarm. -EINVAL: ret_why gives the reason. */
 int channels_mail(const struct channels *channels, int index, const AlarmDue *due, int64_t now_us, struct mail **ret,
 	char ret_why[160]);
-/* Fills `request`. -EINVAL: the URL is none. */
+/* Fills `request` for a webhook. -EINVAL: the URL is invalid. */
 int channels_request(
 	const struct channels *channels, int index, const AlarmDue *due, int64_t now_us, struct http_request *request);
 

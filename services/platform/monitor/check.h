@@ -1,6 +1,4 @@
-/*
- * check.h: what is wrong: pure functions over what the broker answered and what was folded
- */
+/* check.h: the conditions of alarms: pure functions over the broker's answer and the folded state */
 #ifndef PLATFORM_MONITOR_CHECK_H
 #define PLATFORM_MONITOR_CHECK_H
 
@@ -40,20 +38,20 @@ enum condition {
 struct circumstances {
 	const struct state *state;
 	const struct view *view;
-	const struct channels *channels; /* to the admin */
+	const struct channels *channels; /* the channels to the admin */
 	uint32_t sender_failures_least;  /* [monitor] sender-failures */
 	struct budget budget;
 	int64_t now_us;
 	bool no_backups;   /* [backup] keep is 0 */
-	double clock_rate; /* a demo's hours pass in seconds; nobody answers that fast */
+	double clock_rate; /* the hours of a demo pass in seconds, and nobody can react that fast */
 };
 
 /* Is it so now? Fills `ret` but for raised and at_us. */
 bool check(enum condition condition, const struct circumstances *now, Alarm *ret);
-/* How long it must have been so, in boot time, before somebody is told: a restart is no alarm. */
+/* How long a condition must last, in boot time, before it is reported, because a restart is no alarm. */
 int64_t condition_patience_us(enum condition condition);
 
-/* ---- with one shop ---- */
+/* ---- conditions of one shop ---- */
 
 enum shop_condition { SHOP_SIGNATURES, SHOP_PREVIOUS_SECRET, SHOP_SILENT, SHOP_LINKS, SHOP_CONDITIONS };
 

@@ -1,5 +1,5 @@
 /*
- * conditions.h: looks at each condition of check.h, and says the alarm when one begins and when it is over
+ * conditions.h: checks each condition of check.h, and says an alarm when a condition begins and when it ends
  */
 #ifndef PLATFORM_MONITOR_CONDITIONS_H
 #define PLATFORM_MONITOR_CONDITIONS_H
@@ -8,20 +8,24 @@
 #include "services/platform/monitor/check.h"
 
 struct conditions {
-	struct runtime *runtime; /* borrowed, as the clock and the ways */
+	struct runtime *runtime; /* borrowed, like the clock and the channels */
 	const struct clock *clock;
-	const struct channels *channels; /* to the admin */
-	uint32_t sender_failures_least;  /* these three as the configuration says */
+	const struct channels *channels; /* the channels to the admin */
+	uint32_t sender_failures_least;  /* these three come from the configuration */
 	struct budget budget;
 	bool no_backups;
-	/* what conditions.c keeps */
-	int64_t since_us[CONDITION_COUNT]; /* boot time since when it is so; 0: it is not */
+	/* kept by conditions.c */
+	int64_t since_us[CONDITION_COUNT]; /* boot time at which the condition began; 0: it does not hold */
 	int saying;                        /* messages not confirmed yet */
-	uint64_t said_seq;                 /* the latest confirmed: its fold must be seen before one looks again */
+	/* the latest confirmed message, which must be folded before the next look */
+	uint64_t said_seq;
 };
 
 void conditions_configure(struct conditions *conditions, const struct config *config);
-/* With what the broker answered now. true: look again soon, as the broker counted failures that are no facts yet. */
+/*
+ * Checks all conditions with the broker's present answer. true: look again soon, because the broker counted
+ * failures that are no facts yet.
+ */
 bool conditions_look(struct conditions *conditions, const struct view *view);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * metrics.h: all that is known of the system, as text for Prometheus
+ * metrics.h: the state of the system as text for Prometheus
  *
  * Names begin with cartbus_, units are seconds, bytes, messages and dollars, counters end with _total. Labels are queues, services,
  * processes, kinds and outcomes: no shop, cart, address or number of a message.
@@ -15,27 +15,28 @@
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 struct metrics {
-	const json_t *status; /* the broker's answer to "status"; NULL: it does not answer, and nothing is told of it */
+	/* the broker's answer to "status"; NULL: it does not answer, and its metrics are left out */
+	const json_t *status;
 	const struct state *state;
 	struct budget budget;
 	struct tracing_counts tracing;
 	int64_t now_us;
 };
 void metrics_write(const struct metrics *metrics, struct buffer *to);
-/* What was folded, as counts of the process, for who asks the broker how all is (`cartbus top`). */
+/* Reports folded counts as metrics of the process, for readers of the broker's status (`cartbus top`). */
 void metrics_tell_folded(const struct state *state, int64_t now_us, struct metrics_sink *told);
 
-/* ---- what the parts share ---- */
+/* ---- for the parts of the metrics ---- */
 
 enum metric_shape {
 	METRIC_NUMBER,
-	METRIC_SECONDS /* of microseconds */,
-	METRIC_AGE /* of a time, 0: none */,
+	METRIC_SECONDS /* microseconds, written as seconds */,
+	METRIC_AGE /* a time, written as its age; 0: none */,
 	METRIC_FLAG
 };
 
 void metric_begin(struct buffer *to, const char *name, const char *type, const char *help);
-/* `labels` is "", or of metric_label: {queue="sender"} without its braces. */
+/* `labels` is "", or made by metric_label: {queue="sender"} without the braces. */
 void metric_value(struct buffer *to, const char *name, const char *labels, double value);
 void metric_json(struct buffer *to, const char *name, const char *labels, const json_t *value, enum metric_shape shape,
 	int64_t now_us);

@@ -1,6 +1,4 @@
-/*
- * monitor.h: the service that notices what nobody would otherwise
- */
+/* monitor.h: the service that notices faults and raises alarms */
 #ifndef PLATFORM_MONITOR_MONITOR_H
 #define PLATFORM_MONITOR_MONITOR_H
 
@@ -10,8 +8,8 @@
 extern const struct service monitor;
 
 struct monitor {
-	struct channels channels; /* how the admin is told */
-	double clock_rate;        /* of the wall clock: delays of the bus run at the true rate */
+	struct channels channels; /* the channels to the admin */
+	double clock_rate;        /* the rate of wall time; the bus's delays run at the true rate */
 };
 SERVICE_CONTEXT(monitor, struct monitor);
 

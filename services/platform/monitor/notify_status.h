@@ -1,6 +1,4 @@
-/*
- * notify_status.h: which ways to the admin do not work
- */
+/* notify_status.h: finds the channels to the admin that do not work */
 #ifndef PLATFORM_MONITOR_NOTIFY_STATUS_H
 #define PLATFORM_MONITOR_NOTIFY_STATUS_H
 
@@ -17,7 +15,10 @@ struct notify_status_none {
 	char channels[320]; /* "webhook 2 (HTTP 404), mail 1 (no answer yet)" */
 };
 
-/* Ways that are configured and on which the last alarm did not arrive, or one of before `before_us` still has no answer. */
+/*
+ * Configured channels on which the last alarm failed, or on which an alarm from before `before_us` still has
+ * no answer.
+ */
 struct notify_status_none notify_status_none(
 	const struct state *state, const struct channels *channels, int64_t before_us);
 

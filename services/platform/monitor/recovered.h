@@ -1,7 +1,8 @@
 /*
- * recovered.h: carts that were bought after a reminder had gone to their shopper. To be looked at: nothing is decided on it
+ * recovered.h: counts carts that were bought after a reminder. The counts are for display only
  *
- * That the reminder was the reason nobody knows; `cartbus report` parts those who clicked from the others, and knows the money.
+ * It is unknown if the reminder was the reason; `cartbus report` separates shoppers who clicked from the
+ * others, and has the amounts.
  */
 #ifndef PLATFORM_MONITOR_RECOVERED_H
 #define PLATFORM_MONITOR_RECOVERED_H
@@ -15,7 +16,7 @@ void recovered_remember_audit(struct state *state, const struct message_meta *sa
 
 struct recovered {
 	uint64_t ever;
-	uint32_t today; /* in the last 24 hours, by whole hours */
+	uint32_t today; /* in the last 24 hours, counted by whole hours */
 };
 struct recovered recovered_carts(const struct state *state, int64_t now_us);
 

@@ -1,5 +1,6 @@
 /*
- * rows.h: what the monitor remembers: reminders without an outcome, timers, ambiguous mails, a day's mails
+ * rows.h: the monitor's folded state: reminders without an outcome, timers, ambiguous mails, the mails of a
+ * day
  */
 #ifndef PLATFORM_MONITOR_ROWS_H
 #define PLATFORM_MONITOR_ROWS_H
@@ -25,15 +26,19 @@ struct rows_count {
 /* Reminders that were due before `before_us` and have no outcome, in shops that are not paused. */
 struct rows_count rows_waiting(const struct state *state, int64_t before_us);
 struct rows_count rows_ambiguous(const struct state *state, int64_t since_us);
-int64_t rows_first_timer_us(const struct state *state); /* when the first one-off is due; INT64_MAX: none is set */
-/* When the first cart's turn is: no further reminder is decided on before. INT64_MAX: no cart waits. */
+/* when the first one-off timer is due; INT64_MAX: none is set */
+int64_t rows_first_timer_us(const struct state *state);
+/* When the first cart is decided on; no reminder is decided before. INT64_MAX: no cart waits. */
 int64_t rows_first_cart_us(const struct state *state);
 
-/* Mails of the last 24 hours that went to a server, and how many of them it refused or nobody knows of. */
+/*
+ * Mails of the last 24 hours that were given to a server, and how many of them were refused or are ambiguous.
+ */
 struct rows_mailing {
 	uint32_t tried, failed;
 };
 struct rows_mailing rows_mailing(const struct state *state, int64_t now_us);
-struct rows_mailing rows_mailing_hour(const struct state *state, int64_t now_us); /* of this hour of the clock */
+/* of the present clock hour */
+struct rows_mailing rows_mailing_hour(const struct state *state, int64_t now_us);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * totals.h: what became of all mails and timers, ever; folded, so that it outlives every process. To be looked at: nothing is decided on it
+ * totals.h: the results of all mails and timers since the beginning; folded, so that they survive restarts.
+ * They are for display only
  */
 #ifndef PLATFORM_MONITOR_TOTALS_H
 #define PLATFORM_MONITOR_TOTALS_H
@@ -16,13 +17,13 @@ struct totals_mails {
 	uint64_t due, outcomes[OUTCOMES];
 };
 struct totals_timers {
-	uint64_t pending; /* one-offs that are set */
+	uint64_t pending; /* one-off timers that are set */
 	uint64_t fired, late_us, within[LATENESS_BOUNDS];
 };
 struct totals_models {
 	uint64_t used, fallen_back, tokens_in, tokens_out;
 };
-enum { MODEL_ENDS_ROOM = 16 }; /* more than there are: a row of another size would be lost */
+enum { MODEL_ENDS_ROOM = 16 }; /* more than there are, because a row of another size would be lost */
 struct totals_model_ends {
 	uint64_t ends[MODEL_ENDS_ROOM]; /* by ModelEnd */
 };

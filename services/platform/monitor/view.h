@@ -1,6 +1,4 @@
-/*
- * view.h: what the broker answered to "status", as far as somebody must be told about it
- */
+/* view.h: the parts of the broker's answer to "status" that alarms need */
 #ifndef PLATFORM_MONITOR_VIEW_H
 #define PLATFORM_MONITOR_VIEW_H
 
@@ -17,7 +15,8 @@ struct view {
 		char name[32];
 		uint64_t failures; /* since the broker started */
 	} queues[VIEW_QUEUES_MAX];
-	int64_t oldest_ready_us; /* log time of the oldest message that waits in a queue with ready ones; 0: none */
+	/* log time of the oldest waiting message in a queue with ready messages; 0: none */
+	int64_t oldest_ready_us;
 	char oldest_queue[32];
 	char paused[120];  /* queues that are paused because everything failed: "sender, waiter" */
 	char missing[160]; /* services that have a queue and no session: "sender, waiter" */
@@ -25,22 +24,25 @@ struct view {
 	uint64_t parked_claims;
 	uint64_t free_bytes, headroom_bytes;
 	bool is_short;
-	uint64_t damaged_side_logs; /* files of the side log that were damaged and lie aside */
+	uint64_t damaged_side_logs; /* damaged files of the side log that were put aside */
 	struct view_strangers {
 		char service[32];
-		int64_t last_us; /* when a process of it last turned strangers away, log time; 0: never */
+		int64_t last_us; /* log time when a process of it last turned strangers away; 0: never */
 	} strangers[VIEW_STRANGERS_MAX];
-	int64_t turned_away_us; /* when the broker last had too many connections, log time; 0: never */
+	int64_t turned_away_us; /* log time when the broker last had too many connections; 0: never */
 	char turned_away[200];  /* whose */
 	uint64_t aside_day;     /* mails that mailin put aside in the last 24 hours */
 	bool aside_full;
-	uint64_t
-		secrets_unusable; /* shops whose webhooks a gateway refuses, because it cannot use their secret: the most that one tells of */
+	/*
+	 * shops whose webhooks a gateway refuses because their secret is unusable: the highest count of all
+	 * gateways
+	 */
+	uint64_t secrets_unusable;
 	bool clock_jumped;
-	char clock[200]; /* what the broker says about that */
+	char clock[200]; /* the broker's text about it */
 };
 
-/* -EINVAL: not such an answer. */
+/* -EINVAL: it is no such answer. */
 int view_read(const char *json, struct view *ret);
 
 #endif

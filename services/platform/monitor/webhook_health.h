@@ -1,5 +1,6 @@
 /*
- * webhook_health.h: what the storefronts send, as the gateways saw it: signatures that fail, the old secret, topics gone silent
+ * webhook_health.h: the webhooks of storefronts, as the gateways report them: wrong signatures, old secrets,
+ * silent topics
  */
 #ifndef PLATFORM_MONITOR_WEBHOOK_HEALTH_H
 #define PLATFORM_MONITOR_WEBHOOK_HEALTH_H
@@ -17,22 +18,22 @@ struct webhook_hour {
 struct webhook_hour webhook_hour(const struct state *state, const char *shop, int64_t now_us);
 void webhook_health_each_shop(const struct state *state, void (*each)(const char *shop, void *context), void *context);
 
-/* ---- how a topic usually comes ---- */
+/* ---- the usual pauses of a topic ---- */
 
 /*
- * How a topic of a shop usually comes: the longest pause of each of the last four weeks' days. What is usual is learnt for a week
- * before anybody is told; a night, a weekend are pauses as they always were.
+ * The longest pause of a shop's topic on each day of the last four weeks. The usual pause is learnt for a
+ * week before an alarm is possible; nights and weekends count as usual pauses.
  */
 enum { SILENCE_DAYS = 28 };
 struct topic_silence {
 	int64_t first_us, last_us;
 	uint64_t count;
-	int64_t day[SILENCE_DAYS]; /* since 1970: which day a pause belongs to; 0: none */
+	int64_t day[SILENCE_DAYS]; /* the day of each pause, in days since 1970; 0: none */
 	int64_t pause_us[SILENCE_DAYS];
 };
 void topic_silence_hear(struct topic_silence *silence, int64_t first_us, int64_t last_us, uint32_t count);
 int64_t topic_silence_usual_us(const struct topic_silence *silence, int64_t now_us);
-/* 0: it is not silent, or it is not known what is usual; else for how long. */
+/* How long the topic has been silent, in microseconds; 0: it is not silent, or the usual pause is unknown. */
 int64_t topic_silence_of(const struct topic_silence *silence, int64_t now_us);
 
 struct webhook_silence {

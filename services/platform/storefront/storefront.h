@@ -1,6 +1,4 @@
-/*
- * storefront.h: the service that fetches from storefronts what their webhooks did not say
- */
+/* storefront.h: the service that fetches data from storefronts that their webhooks do not have */
 #ifndef PLATFORM_STOREFRONT_STOREFRONT_H
 #define PLATFORM_STOREFRONT_STOREFRONT_H
 
@@ -9,11 +7,11 @@
 extern const struct service storefront;
 
 struct storefront {
-	uint8_t address_key[128]; /* what names shoppers (kit/mail/address.h) */
+	uint8_t address_key[128]; /* the key that makes shoppers' hashes (kit/mail/address.h) */
 	size_t address_key_len;
 };
 SERVICE_CONTEXT(storefront, struct storefront);
 
-struct storefront storefront_of(struct bytes address_key); /* copied, and cut to its room */
+struct storefront storefront_of(struct bytes address_key); /* the key is copied, and cut if it is too long */
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * rights.h: which topics a timer may fire, which service may set such a timer, and what was refused
+ * rights.h: which topics a timer may fire, which services may set such timers, and the refused requests
  *
- * The broker says of each message which service said it, and proves that name (bus/wire/gate.c). It cannot look into a timer.set, so
- * the timer holds that name against what the systems registered: else whoever may set a timer could have anything said.
+ * The broker tells for each message which service said it, and proves that name (bus/wire/gate.c). It cannot
+ * read a timer.set, so the timer checks the name against the systems' registrations. Otherwise any service
+ * that may set timers could have every topic published.
  */
 #ifndef PLATFORM_TIMER_RIGHTS_H
 #define PLATFORM_TIMER_RIGHTS_H
@@ -13,19 +14,27 @@
 
 /* One of the topics that systems let timers fire; NULL: it is none of them. */
 const struct topic *rights_topic(const char *name);
-/* The timer itself: it sets each shop's ticks, and sets anew what others may set. */
+/* Is it the timer itself? It sets each shop's ticks, and sets the timers of others again. */
 bool rights_is_timer(const char *service);
-/* May this service set and cancel timers that fire this topic? No for a topic that no system registered. */
+/*
+ * May this service set and cancel timers that fire this topic? false for a topic that no system registered.
+ */
 bool rights_allow(const char *service, const char *topic);
 
 /* ---- messages about timers that were ignored because their sender had no right to them, and the alarm about them ---- */
 
-/* Part of the fold of timer.set and timer.cancel: `said` was ignored; `topic` is what the timer in question fires. */
+/*
+ * Part of the fold of timer.set and timer.cancel: `said` was ignored; `topic` is the topic that its timer
+ * fires.
+ */
 void refusals_note(struct state *state, const struct message_meta *said, const char *topic);
-/* When the next alarm is due (wall time): at once, but an hour after the one before it. INT64_MAX: nothing was refused since. */
+/*
+ * When the next alarm is due (wall time): at once, but at least an hour after the previous one. INT64_MAX:
+ * nothing was refused since then.
+ */
 int64_t refusals_due_us(const struct state *state);
 void refusals_say(const struct state *state, struct turn *turn);
-/* The fold of alarm: what it tells of needs no other. */
+/* The fold of alarm: refusals that it reports need no further alarm. */
 void refusals_remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * rows.h: timers as they were folded, the next one first
- */
+/* rows.h: the folded timers, in order of their due time */
 #ifndef PLATFORM_TIMER_ROWS_H
 #define PLATFORM_TIMER_ROWS_H
 
@@ -19,13 +17,19 @@ bool timers_get(const struct state *state, const char *shop, const char *name, T
 uint64_t timers_version(const struct state *state, const char *shop, const char *name); /* the highest seen; 0: none */
 int64_t timers_next_due_us(const struct state *state);                                  /* INT64_MAX: there is none */
 
-/* Those due from `from_us` to `until_us`, the earliest first; how many. timers_get tells what they ask for, also of cron timers. */
+/*
+ * Finds the timers that are due from `from_us` to `until_us`, the earliest first; returns how many.
+ * timers_get gives their requests, also of cron timers.
+ */
 struct timer_due {
 	int64_t due_us;
 	char shop[TIMER_SHOP_MAX], name[TIMER_NAME_MAX];
 };
 int timers_due(const struct state *state, int64_t from_us, int64_t until_us, struct timer_due *ret, int most);
-/* One that a late firing of its former self has ended in the log's latest rows: it is to be said anew. */
+/*
+ * Finds a timer that a late firing of its earlier version has ended in the log's latest rows, so it must be
+ * said again.
+ */
 bool timers_again(const struct state *state, struct timer_due *ret);
 
 #endif

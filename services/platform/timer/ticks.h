@@ -7,12 +7,12 @@
 #include "bus/actor/turn.h"
 #include "proto/platform_topics.h"
 
-/* The fold of a shop's document: notes a shop whose ticks are not set, or set in another zone. */
+/* The fold of a shop's document: notes a shop whose ticks are not set, or are set in another zone. */
 void ticks_remember_document(struct state *state, const struct message_meta *said, const Document *document);
-/* Part of the fold of timer.set: this one may be what was missing. */
+/* Part of the fold of timer.set: this may be a missing tick. */
 void ticks_remember_set(struct state *state, const char *shop, const TimerSet *set);
 
-bool ticks_wanted(const struct state *state);                 /* by any shop */
-void ticks_say(const struct state *state, struct turn *turn); /* sets those of one such shop */
+bool ticks_wanted(const struct state *state);                 /* true: a shop lacks ticks */
+void ticks_say(const struct state *state, struct turn *turn); /* sets the ticks of one such shop */
 
 #endif

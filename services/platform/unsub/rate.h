@@ -1,10 +1,12 @@
 /*
- * rate.h: how many of a shop's mails were complained about or bounced, and what is done about it
+ * rate.h: the rates of complaints and bounces of a shop's mails, and their consequences
  *
- * Over the last 30 days of UTC, today included, per shop: complaints and permanent bounces of addresses that we mailed, each mail once,
- * however often it is told of (of a mail that is not known each address once), against the reminders that were sent to shoppers. From 0.1 % on, and two complaints, there is an alarm; from 0.3 % on, and
- * three, the shop is paused until a person resumes it: one of three mails says nothing about a shop. Bounces alarm at 5 %, and five.
- * Who resumes has seen the complaints so far: they pause nothing any more.
+ * For each shop it counts the last 30 days (UTC, including today): complaints and permanent bounces of
+ * addresses that we mailed, compared with the reminders that were sent to shoppers. Each mail counts once,
+ * however often it is reported (an unknown mail: each address once). There is an alarm from 0.1 % and two
+ * complaints on. From 0.3 % and three complaints on, the shop is paused until a person resumes it, because
+ * one of three mails tells nothing about a shop. Bounces raise an alarm from 5 % and five bounces on. A
+ * person who resumes the shop has seen the complaints so far, so these do not pause it again.
  */
 #ifndef PLATFORM_UNSUB_RATE_H
 #define PLATFORM_UNSUB_RATE_H
@@ -19,12 +21,18 @@ void rate_remember_feedback(struct state *state, const struct message_meta *said
 void rate_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status);
 void rate_remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm);
 
-/* Was a shopper of this hash ever mailed by this shop? Feedback about others is not about our mails. */
+/*
+ * Was a shopper of this hash ever mailed by this shop? Feedback about other addresses does not concern our
+ * mails.
+ */
 bool rate_is_ours(const struct state *state, const char *shop, const char *address_hash);
-/* After feedback was decided on: says the alarms and the pause that follow from it. */
+/* To be called after a decision on feedback: says the alarms and the pause that follow. */
 void rate_judge(const struct state *state, const MailFeedback *feedback, struct turn *turn);
 
-/* Alarms end by the clock, when what they were about has grown older than the window, and the pause's when somebody resumed. */
+/*
+ * The turns of the clock: alarms end when their cause is older than the window, and the alarm of a pause ends
+ * when a person has resumed the shop.
+ */
 int64_t rate_next_due_us(const struct state *state);
 void rate_due(const struct state *state, struct turn *turn);
 

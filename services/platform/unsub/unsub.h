@@ -1,6 +1,4 @@
-/*
- * unsub.h: the one list of people who must not be mailed, as a service
- */
+/* unsub.h: the service that keeps the list of shoppers who must not be mailed */
 #ifndef PLATFORM_UNSUB_UNSUB_H
 #define PLATFORM_UNSUB_UNSUB_H
 
@@ -9,7 +7,7 @@
 
 extern const struct service unsub;
 
-/* ---- onto the list, and off it ---- */
+/* ---- adding to the list, and lifting ---- */
 
 struct listing {
 	const char *address_hash;
@@ -18,24 +16,25 @@ struct listing {
 	const char *reason, *who, *cart_id; /* each may be NULL */
 };
 
-/* Puts an address on the list, unless it stands there for as good a reason. */
+/* Puts an address on the list, unless it is there already for an equally strong reason. */
 enum verdict list_person(const struct state *state, struct turn *turn, const struct listing *listing);
-/* false: nobody of this name is on the list now. */
+/* false: this address is not on the list now. */
 bool list_has(const struct state *state, const char *shop, const char *address_hash, Suppression *ret_row);
-/* Takes it off; since when and why it was listed stays. */
+/* Lifts the row; its date and reason of listing stay. */
 void list_lift(struct turn *turn, const struct state *state, const Suppression *row, const AdminAction *action);
 
 struct note {
-	const char *action, *who, *grounds, *cart_id; /* who NULL or "": system; cart_id may be NULL */
-	const char *before, *after;                   /* each may be NULL */
+	/* who: NULL or "" means the system; cart_id may be NULL */
+	const char *action, *who, *grounds, *cart_id;
+	const char *before, *after; /* each may be NULL */
 };
 
 void list_audit(struct turn *turn, const char *address_hash, const struct note *note);
 
-/* ---- privacy.c: what storefronts ask for on behalf of a person's rights, until it is done ---- */
+/* ---- privacy.c: privacy requests of storefronts, until they are done ---- */
 
 enum verdict privacy_hear(const struct state *state, const PrivacyRequest *request, struct turn *turn);
-/* One request by its id, or all of one person. */
+/* Settles one request by its id, or all requests of one person. */
 enum verdict privacy_settle(const struct state *state, const AdminAction *action, struct turn *turn);
 void privacy_remember(struct state *state, const struct message_meta *said, const PrivacyState *fact);
 
