@@ -31,7 +31,7 @@ struct message_meta;
 /* How a decision about a message ends (turn.h). */
 enum verdict {
 	TURN_DONE,        /* settled; what was said is committed with it */
-	TURN_RETRY,       /* again after a delay, see turn_later */
+	TURN_RETRY,       /* again after a delay, see turn_wait and turn_failed */
 	TURN_DEAD_LETTER, /* to the dead letters, see turn_dead_letter */
 	TURN_PENDING      /* an effect runs; its result will be decided on, the lease is kept meanwhile */
 };

@@ -23,7 +23,7 @@ struct file_owner {
 int file_write_durably_for(const char *path, struct bytes content, mode_t mode, const struct file_owner *owner);
 int file_sync_folder(const char *path);
 /*
- * In a folder that another user may write to: what he plants there leads nowhere else. `folder` is a descriptor, `name` an entry of
+ * In a folder that another user may write to: what that user plants there leads nowhere else. `folder` is a descriptor, `name` an entry of
  * it, without a slash. A link is not followed.
  */
 int file_open_folder_in(int folder, const char *name); /* the descriptor; -ENOTDIR: it is a link, or a file */

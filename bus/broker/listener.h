@@ -12,7 +12,7 @@ struct listener {
 	struct registry *registry;
 	struct hub *hub;
 	struct broker *broker; /* who counts the refused; NULL: it is not open yet */
-	bool proving;          /* who knocks is our own stranger: not worth a line */
+	bool proving;          /* the client that is refused is our own probe: not worth a line */
 };
 
 /* All of these die() when they cannot; what was wrong is in cartbus.conf or <keys>. */

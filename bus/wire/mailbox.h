@@ -19,8 +19,8 @@ int mailboxes_open(struct mailboxes *mailboxes, uint64_t epoch, const char *who,
 void mailboxes_close(struct mailboxes *mailboxes, uint64_t epoch);
 int mailboxes_push(struct mailboxes *mailboxes, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
 bool mailboxes_retry(struct mailboxes *mailboxes); /* those that wait for their peer; true: some still do */
-bool mailboxes_admit(
-	struct mailboxes *mailboxes, const char *place, const char *who); /* is this a mailbox of his, and free? */
+bool mailboxes_admit(struct mailboxes *mailboxes, const char *place,
+	const char *who); /* is this a mailbox of that peer, and free? */
 
 /* How the broker's sockets are made. */
 enum { HUB_FRAMES_MARK = 4096 }; /* frames in flight per socket; credit stays far below */

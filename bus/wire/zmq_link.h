@@ -41,7 +41,7 @@ void *handshake_watch(void *zmq_context, void *socket);
 enum handshake handshake_hear(void *watching, enum handshake known);
 void handshake_unwatch(void *socket, void *watching); /* before the socket is closed; `watching` may be NULL */
 
-/* Knocks once, with this reach's key. 0: let in; -EACCES: the key is not known there; -ETIMEDOUT: no answer, or none of that broker's. */
+/* Tries to connect once, with this endpoint's key. 0: let in; -EACCES: the key is not known there; -ETIMEDOUT: no answer, or none of that broker's. */
 int handshake_try(const struct broker_endpoint *broker, int64_t patience_us);
 
 #endif

@@ -45,7 +45,7 @@ void session_beat_soon(struct service_session *session); /* the broker should kn
 bool session_is_open(const struct service_session *session);
 uint64_t session_epoch(const struct service_session *session); /* 0: none */
 enum runtime_phase session_phase(
-	const struct service_session *session); /* AWAY, STANDBY, CATCHING_UP when open, REFUSED */
+	const struct service_session *session); /* RUNTIME_CATCHING_UP while it is open; never RUNTIME_READY */
 const char *session_why(const struct service_session *session);
 void session_refuse(struct service_session *session, const char *why); /* for good: the process is to exit */
 /* Boot time when the last heartbeat with an echo of the broker's ping left; the start of the process at first. */

@@ -30,7 +30,7 @@ struct queue *queue_by_name(struct broker *broker, const char *name);
 struct queue *argument_queue(struct broker *broker, json_t *argument, char ret_error[256]);
 /* Which dead letters: topic, shop, reason, died_after_us, died_before_us. */
 void argument_filter(json_t *argument, Feed *ret);
-/* Begins a feed; its state, or NULL when the queue has one already. */
+/* Begins a redrive or a replay; its state, or NULL when the queue has one already. */
 json_t *begin_redrive(struct broker *broker, struct queue *queue, const Feed *what, char ret_error[256]);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * redrive.h: many letters are handed out once more, bit by bit: a redrive of many dead letters, or a replay of the log
+ * redrive.h: many messages are handed out once more, bit by bit: a redrive of many dead letters, or a replay of the log
  *
  * One per queue. It is durable: it survives the end of the peer that asked for it, and a restart of the broker.
  */

@@ -59,8 +59,9 @@ void recover_sends_note(struct recover_sends *recovery, const struct recalled *r
 	const void *message);
 /* The strictest word of a shop's mode counts; `status` is a ShopStatus. */
 void recover_sends_note_mode(struct recover_sends *recovery, const char *shop, const void *status);
-/* Says what was learnt as facts. An exit; complains. */
+/* recover_sends.c. Says what was learnt as facts. An exit; complains. */
 int recover_sends_publish(const struct command *command, json_t *sends);
+/* recover_sends_publish.c. The same of what forbids a mail. */
 int recover_sends_publish_stops(const struct command *command, const json_t *said, const json_t *modes);
 /* How many of each kind: {"opt_outs", "orders", ...}; a new reference. */
 json_t *recover_sends_count(const json_t *said, const json_t *modes);

@@ -1,5 +1,5 @@
 /*
- * erasures.h: who was erased, so that a copy of the log that was made before can lose him as well
+ * erasures.h: who was erased, so that a copy of the log that was made before can lose the person as well
  *
  * A list, as JSON in a file: an array of {"id", "shop", "by": "address" or "customer", "addresses", "customers", "at_us", "done"}. It
  * names persons by keyed hashes alone. It lies in <state>/erasures.json, where it survives the loss of the broker's folder, and each
@@ -19,7 +19,7 @@ void erasures_merge(json_t *list, const json_t *other);                       /*
 void erasures_path(const struct command *command, char ret[PATH_ROOM]);       /* of <state>/erasures.json */
 
 /*
- * On the disk before anything of him is touched. One that was begun for the same person and never came to its end is gone on with.
+ * On the disk before anything of the person is touched. One that was begun for the same person and never came to its end is gone on with.
  * ret_id (33 bytes) names it.
  */
 int erasures_begin(const struct command *command, const char *shop, bool by_address,

@@ -1,5 +1,5 @@
 /*
- * dead_letters.h: which dead letters are meant, a dead letter in words, and many letters handed out once more
+ * dead_letters.h: which dead letters are meant, a dead letter in words, and many of them handed out once more
  */
 #ifndef CARTBUS_RECOVER_DEAD_LETTERS_H
 #define CARTBUS_RECOVER_DEAD_LETTERS_H

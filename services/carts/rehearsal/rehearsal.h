@@ -6,7 +6,7 @@
  * well is made at its place and with its clock, so that the same texts give the same history; what follows from a difference is
  * decided at once. A mail server answers the nth try of a mail as it did then, and takes what it was never given.
  *
- * The log is read twice: from the window's beginning to survey it, then from the log's beginning to play it.
+ * The log is read twice: from the window's beginning to learn what history decided, then from the log's beginning to play it.
  */
 #ifndef CARTS_REHEARSAL_REHEARSAL_H
 #define CARTS_REHEARSAL_REHEARSAL_H

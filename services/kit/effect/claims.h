@@ -97,7 +97,8 @@ struct claims {
 /* The message that asks for it is decided on. */
 enum verdict claims_meet(
 	const struct claims *claims, const struct state *state, const void *message, struct turn *turn);
-/* A look has ended. `reply->event` is LOOK_FOUND, LOOK_ABSENT (whether that is too soon is found here) or LOOK_FAILED. */
+/* A look has ended. `reply->event` is CLAIM_LOOK_FOUND, CLAIM_LOOK_ABSENT (whether that is too soon is found here) or
+ * CLAIM_LOOK_FAILED. */
 enum verdict claims_looked(const struct claims *claims, const struct state *state, const void *message,
 	const struct claim_reply *reply, const void *result, struct turn *turn);
 /* Says an outcome that was found without a driver, and ends the message or lets it wait. */

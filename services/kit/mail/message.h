@@ -56,8 +56,8 @@ struct mail_result {
 	enum mail_end end;
 	char transport[16];
 	char words[256]; /* what the server said; no addresses */
-	bool no_server;  /* of NOT_SENT: it cannot be reached, or does not let us in; that is no fault of this mail */
-	bool no_mailbox; /* of REFUSED: there is no such mailbox */
+	bool no_server; /* of MAIL_NOT_SENT: it cannot be reached, or does not let us in; that is no fault of this mail */
+	bool no_mailbox; /* of MAIL_REFUSED: there is no such mailbox */
 };
 
 /* How a mail's end counts for its claim (CLAIM_END_...). That there was no server is the caller's to see. */

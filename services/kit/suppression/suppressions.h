@@ -35,7 +35,7 @@ const char *optout_line(const Suppression *row, char ret[OPTOUT_LINE_MAX]);
 /*
  * What storefronts asked for on behalf of a person's rights, as unsub folds it
  *
- * One row for each (shop, request id). A restore reads the rows of a copied state (services/cartbus/backup/recall_stops.c).
+ * One row for each (shop, request id). A restore reads the rows of a copied state (services/cartbus/backup/recover_sends.c).
  */
 
 STATE_TABLE(privacy_rows, "privacy", PrivacyState);
