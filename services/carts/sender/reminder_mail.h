@@ -36,7 +36,7 @@ void reminder_mail_free(struct reminder_mail *reminder_mail);
 /* How many mails of this shop, or (NULL) of all, this sender is at that are not claimed yet. */
 uint32_t reminder_mails_under_way(const struct sender *context, const char *shop);
 void reminder_mail_claimed(const struct reminder_mail *reminder_mail);
-int64_t reminder_mail_boot_us(
+int64_t sender_boot_us(
 	const struct state *state, int64_t wall_us); /* a span of the wall clock in boot time, as delays are given */
 
 #endif
