@@ -52,7 +52,7 @@ struct broker {
 	uint64_t opened_head; /* what was there before this start: leases of it may still be held */
 
 	bool needs_dispatch;    /* something outside a commit happened that may let mailboxes take more frames */
-	bool grace_over;        /* the grace period is over */
+	bool grace_over;        /* settings.grace_us have gone by since the start */
 	int64_t leases_look_us; /* when leases are looked at again */
 
 	struct queue **queues;     /* by the peer's index; NULL: it hears nothing */
@@ -96,10 +96,8 @@ int judge_message(struct broker *broker, const struct session *session, struct b
 void hear_put_off(struct broker *broker);
 void put_off_drop(struct broker *broker);
 
-/* ingress.c: units */
+/* ingress.c: one unit */
 void hear_publish(struct broker *broker, struct session *session, uint64_t request, struct bytes message);
-/* `facts` holds up->facts messages. */
-void hear_turn(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts);
 
 /* disk_space.c */
 void disk_space_look(struct broker *broker); /* now and then */
@@ -122,10 +120,10 @@ bool rebuild_is_due(struct broker *broker, int peer, const char *instance);
 
 /* question.c */
 void hear_question(struct broker *broker, struct bytes peer, const char *who, const Question *question);
-void control_later(struct broker *broker, struct bytes peer, const Control *control);
 
 /* session.c: what goes out on the control socket */
 void control_now(struct broker *broker, struct bytes peer, const Control *control);
+void control_later(struct broker *broker, struct bytes peer, const Control *control); /* with the next commit */
 void control_flush(struct broker *broker);
 void control_free(struct broker *broker);
 void tap(struct broker *broker, const struct logged *logged);

@@ -111,7 +111,7 @@ void metrics_throttled_by(const char *kind); /* a constant */
  * The broker is told them with a heartbeat every two seconds, and tells them to who asks for "status", until the session ends. A
  * process that counts something beside adds it in `tell`: names of [a-z_], at most METRICS_BESIDE of them; what is 0 is not told.
  */
-enum { METRICS_BESIDE = 32 };
+enum { METRICS_BESIDE = 36 };
 struct metrics_sink;
 void metrics_add(struct metrics_sink *told, const char *name, uint64_t value);
 typedef void metrics_fn(struct metrics_sink *told, void *context);

@@ -68,9 +68,4 @@ void instance_cut_off(struct instance *instance);         /* it is gone: what it
 struct broker_out sim_broker_out(struct sim *sim);
 void mailboxes_free(struct sim *sim);
 
-bool sim_step(struct sim *sim); /* something that could be done now was done */
-bool sim_jump(
-	struct sim *sim, int64_t most_us); /* to the next deadline, not past most_us; false: there is none before */
-void sim_wake_all(struct sim *sim);
-
 #endif

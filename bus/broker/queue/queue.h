@@ -17,7 +17,7 @@
 /*
  * The items of each key, one behind the other
  *
- * Found by the hash of shop and key; a chain is there for as long as it holds letters.
+ * Found by the hash of shop and key; a chain is there for as long as it holds items.
  */
 
 struct key_chain;
@@ -129,10 +129,7 @@ void ack_bitmap_write(struct broker *broker, struct queue *queue);
 void ack_bitmap_free(struct queue *queue);
 void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct buffer *ret);
 
-/* retry.c: one more failure. At the limit the item is dead; else it waits its backoff (or `delay_us`, if given). */
-void retry_failed(struct broker *broker, struct queue *queue, struct queue_item *item, int64_t delay_us,
-	const char *reason, const char *by);
-/* breaker.c. A failure: is the queue paused because of it, or already? Then it is not the item's. */
+/* breaker.c. A failure: is the queue paused because of it, or already? Then it is not the item's failure. */
 bool queue_pause_failed(struct broker *broker, struct queue *queue, const struct queue_item *item, const char *reason);
 void queue_pause_worked(struct broker *broker, struct queue *queue);
 bool queue_pause_end(struct broker *broker, struct queue *queue); /* the operator's word; was it paused? */
@@ -154,7 +151,10 @@ void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* 
 void dead_committed(struct broker *broker); /* the dropped items have left the store, too */
 int dead_open(struct broker *broker);       /* puts redriven items back into their queues */
 
-/* retry.c: refused for good: dead at once. */
+/* retry.c: one more failure. At the limit the item is dead; else it waits its backoff (or `delay_us`, if given). */
+void retry_failed(struct broker *broker, struct queue *queue, struct queue_item *item, int64_t delay_us,
+	const char *reason, const char *by);
+/* Refused for good: dead at once. */
 void retry_refused(
 	struct broker *broker, struct queue *queue, struct queue_item *item, const char *reason, const char *by);
 /* One more failure, of a while ago: it moves nothing. */

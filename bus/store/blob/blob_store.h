@@ -51,8 +51,5 @@ int blob_entries(int folder, blob_entry_fn each, void *context);
 int blob_refer_within(
 	struct blob_store *store, const char *name, const char *owner); /* blob_refer, after blob_change_begin */
 int blob_judge_owner(const char *owner);                                /* -EINVAL: it is no owner's text */
-int blob_expire_fan(
-	struct blob_store *store, const char *fan, uint64_t now_us, uint64_t age_us, uint64_t *ret_released);
-int blob_remove(struct blob_store *store, const char *name); /* the file; its references are gone before */
 
 #endif

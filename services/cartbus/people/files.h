@@ -13,9 +13,6 @@ enum files_of {
 	FILES_EXPORTS   /* the nightly CSV and the monthly summary */
 };
 
-/* A mail, decoded part by part, holds a strong name of the person. */
-bool files_mail_holds(const struct data_subject *data_subject, struct bytes mail);
-
 /* A table without the rows about the person, all others as they are, byte by byte. Answers how many went. */
 int files_csv_without(const struct data_subject *data_subject, struct bytes csv, struct buffer *ret);
 
@@ -27,7 +24,7 @@ struct found_file {
 };
 
 /*
- * Calls each() with every file that holds a strong name of the person, or one of his cart ids at the beginning of a row of CSV. Links
+ * Calls each() with every file that holds a strong name of the person, or one of the person's cart ids at the beginning of a row of CSV. Links
  * are not followed. EXIT_NO: it complained, there is something that could not be looked at.
  */
 typedef void file_fn(const struct found_file *file, void *context);

@@ -26,8 +26,6 @@ struct health *health_new(void);
 void health_free(struct health *health); /* takes NULL */
 /* Asks, and judges. An exit; complains when it fails. Without an answer it stays what it was before. */
 int health_look(const struct command *command, struct client *client, struct health *health);
-/* What the broker doubts of the clock; "" when there is nothing to say, or what there is makes it red. */
-const char *health_clock_note(const struct health *health);
 
 /*
  * An array of words, the caller's, empty when all is well; an exit, and NULL, when the broker has no answer. What it doubts of the clock

@@ -32,7 +32,6 @@ double looks_messages_s(const struct looks *looks, int at);
 struct counted {
 	double amount, seconds; /* seconds 0: not known */
 };
-struct counted looks_counted(const struct looks *looks, const json_t *session, const char *name, int64_t within_us);
 
 /* ---- numbers as people read them in a table: short ---- */
 

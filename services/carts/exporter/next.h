@@ -20,8 +20,6 @@ void last_remember(struct state *state, const struct message_meta *said, const A
 struct last last_of(const struct state *state, const char *shop, const char *cart_id); /* all zero: none */
 /* Part of a fold, after report_fold_forget: of carts that the ledger has forgotten nothing is kept. */
 void last_forget(struct state *state, const char *shop);
-/* The same for another table whose rows go by the cart's id. */
-void last_forget_unknown(struct state *state, const struct state_table *table, const char *shop);
 
 /* Folds where the mails about a cart would lead, while it is open. */
 void next_remember_cart(struct state *state, const struct message_meta *said, const CartState *cart);

@@ -41,7 +41,6 @@ struct message {
 
 /* A copy with this number and time. */
 struct message *message_new(const struct message_meta *said, struct bytes payload, uint64_t seq, int64_t time_us);
-void message_free(struct message *message); /* takes NULL */
 
 struct pending {
 	struct list hook;   /* in another's `behind` */
@@ -57,7 +56,6 @@ struct pending {
 	uint64_t as_it_did_from; /* from there on what is said about it is history's; 0: nothing is */
 };
 
-struct pending *pending_new(struct message *message, enum role role, uint64_t past); /* takes the message */
 void pending_free(struct pending *pending); /* and what is behind it; takes NULL */
 
 enum { REPLACED_MOST = 64 };
@@ -67,7 +65,7 @@ struct rehearsal {
 	struct services_under_test *under_test;
 	struct history *history;
 	struct totals *totals;
-	bool surveyed, opened;       /* the window has begun */
+	bool closed, opened;         /* the window has begun */
 	uint64_t seq;                /* the message of history that is played */
 	int64_t now_us;              /* virtual time */
 	size_t next_turn;            /* of history's */

@@ -112,8 +112,6 @@ enum { OWNER_TEXT_WHY = 120 };
 
 /* false: ret_why says what it is instead: "is not a text in UTF-8". */
 bool owner_text_valid(struct bytes text, size_t bytes_max, char ret_why[OWNER_TEXT_WHY]);
-/* "is longer than 32 KB: it has 40000 bytes, and 32767 is most" */
-void owner_text_too_long(uint64_t bytes, size_t bytes_max, char ret_why[OWNER_TEXT_WHY]);
 /*
  * The same of a file that was longer when it was read (-EFBIG). It may have become shorter since, or have no size (a device): then the
  * words say one byte more than the bound.

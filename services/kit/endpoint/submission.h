@@ -165,6 +165,5 @@ bool body_keep(struct submission *submission, const char *idem, char ret_name[BL
 
 /* The next piece has come. false: the answer is complete. */
 bool body_add(struct submission *submission, struct bytes piece);
-void body_end(struct submission *submission); /* the submission is at its end */
 
 #endif

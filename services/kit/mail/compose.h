@@ -38,9 +38,6 @@ int mail_header_text(struct buffer *ret, const char *name, const char *value);
 int mail_header_plain(struct buffer *ret, const char *name, const char *value);
 /* "Name <address>" or "address": encoded words in the name, never in the address. */
 int mail_header_mailbox(struct buffer *ret, const char *name, const char *mailbox);
-void mail_header_date(struct buffer *ret, int64_t now_us);
-/* Takes a mailbox apart; the address comes out normalised. */
-int mailbox_split(const char *mailbox, char ret_name[200], char ret_address[ADDRESS_MAX + 1]);
 
 /* Quoted-printable: \n becomes CRLF, lines of at most 76 characters. */
 void mail_quoted_printable(struct buffer *ret, const char *text);

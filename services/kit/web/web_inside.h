@@ -39,7 +39,7 @@ struct web_connection { /* a connection, and the one request that is taken on it
 	uint32_t watched;      /* epoll's events; 0: it is not watched by us */
 	struct list timed;     /* in web's busy, streaming, deciding or lingering; the oldest first */
 	struct list receiving; /* in web's small or large, while its body is kept */
-	struct list waiting;   /* in web's lane (for its turn) or resting (its network has spent its work) */
+	struct list waiting;   /* in web's queue (for its turn) or resting (its network has spent its work) */
 	int64_t since_us;      /* boot time: of `timed` */
 	int64_t rest_until_us; /* of web's resting */
 	struct source *peer;   /* who is connected; NULL: a proxy, or nobody known */
@@ -81,7 +81,7 @@ struct web {
 	struct web_counters counters;
 	struct list busy, streaming, deciding, lingering;
 	struct list small, large;
-	struct list lane, resting;
+	struct list queue, resting;
 	struct list dead; /* closed, freed at the end of the turn */
 	struct MHD_Daemon *libraries[LIBRARIES];
 	struct web_connection *handed; /* that is being given to the library now */

@@ -17,8 +17,6 @@ bool match_find(const struct state *state, const struct keyring *keys, int64_t n
 
 /* Bounces of some shop go to this address's domain: shop.conf, [mail] bounce. */
 bool match_knows(const struct state *state, const char *address);
-/* The address is a shop's bounce address, with a tag of the right shape or without a star: not proven to be ours. */
-bool match_is_bounce_address(const struct state *state, const char *address);
 int match_shops_at(const struct state *state, const char *domain, char ret_first[64]); /* shops with this domain */
 bool match_shop_has(const struct state *state, const char *shop, const char *domain);
 

@@ -20,10 +20,6 @@ struct listing {
 
 /* Puts an address on the list, unless it stands there for as good a reason. */
 enum verdict list_person(const struct state *state, struct turn *turn, const struct listing *listing);
-/* false: nobody of this name is on the list now. */
-bool list_has(const struct state *state, const char *shop, const char *address_hash, Suppression *ret_row);
-/* Takes it off; since when and why it was listed stays. */
-void list_lift(struct turn *turn, const struct state *state, const Suppression *row, const AdminAction *action);
 
 struct note {
 	const char *action, *who, *grounds, *cart_id; /* who NULL or "": system; cart_id may be NULL */
