@@ -64,8 +64,8 @@
 
 /*
  * X(Message, field): the strings that a tap shows to a peer without the right to see payloads in clear. All others are masked, also a new
- * one until it is listed here. A string may be listed only if it neither names nor describes a person, tells nothing that he bought, and
- * lets nobody act as him.
+ * one until it is listed here. A string may be listed only if it neither names nor describes a person, tells nothing that the person bought, and
+ * lets nobody act as the person.
  */
 #define PLATFORM_SHOWN(X)                                                                                              \
 	X(CartIds, cart_id)                                                                                            \

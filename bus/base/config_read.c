@@ -55,7 +55,8 @@ const struct config_key *config_find_key(const struct config_key *keys, const ch
 	return NULL;
 }
 
-bool config_knows_others(const struct config_key *keys)
+/* CONFIG_OTHERS is among them. */
+static bool config_knows_others(const struct config_key *keys)
 {
 	for (; keys->section; keys++)
 		if (strcmp(keys->section, "*") == 0)
@@ -150,7 +151,7 @@ static bool same_name(const char *a, const char *b)
 }
 
 /* An empty value is none, where there may be none. */
-bool config_takes_nothing(const struct config_key *key)
+static bool config_takes_nothing(const struct config_key *key)
 {
 	return key->repeated || key->may_be_none || (!key->required && (!key->fallback || !*key->fallback));
 }

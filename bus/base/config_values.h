@@ -44,9 +44,7 @@ bool config_note_fault(struct config *config, const char *file, unsigned line, c
 int config_read_file(struct config *config, const char *path, struct config_error *ret_error);
 int config_read_text(struct config *config, const char *text, const char *name, struct config_error *ret_error);
 const struct config_key *config_find_key(const struct config_key *keys, const char *section, const char *key);
-bool config_knows_others(const struct config_key *keys); /* CONFIG_OTHERS is among them */
 bool config_is_for_others(const struct config *config, const struct config_key *key);
-bool config_takes_nothing(const struct config_key *key);
 const struct config_value *config_last(
 	const struct config *config, const char *section, const char *name, const char *key);
 /* to be called after all files are read */

@@ -1,5 +1,5 @@
 /*
- * broker.c: the conductor: open, tick
+ * broker.c: the conductor: opens, hears control messages, ticks, closes
  *
  * Owns:      struct broker.
  * Promises:  what changes the store by itself (tick) does so between commits.

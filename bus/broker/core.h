@@ -99,10 +99,8 @@ int judge_message(struct broker *broker, const struct session *session, struct b
 void hear_put_off(struct broker *broker);
 void put_off_drop(struct broker *broker);
 
-/* ingress.c: units */
+/* ingress.c: one unit */
 void hear_publish(struct broker *broker, struct session *session, uint64_t request, struct bytes message);
-/* `facts` holds up->facts messages. */
-void hear_turn(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts);
 
 /* disk_space.c */
 void disk_space_look(struct broker *broker); /* checks the free space from time to time */
@@ -125,10 +123,10 @@ bool rebuild_is_due(struct broker *broker, int peer, const char *instance);
 
 /* question.c */
 void hear_question(struct broker *broker, struct bytes peer, const char *who, const Question *question);
-void control_later(struct broker *broker, struct bytes peer, const Control *control);
 
 /* session.c: sends on the control socket */
 void control_now(struct broker *broker, struct bytes peer, const Control *control);
+void control_later(struct broker *broker, struct bytes peer, const Control *control); /* with the next commit */
 void control_flush(struct broker *broker);
 void control_free(struct broker *broker);
 void tap(struct broker *broker, const struct logged *logged);

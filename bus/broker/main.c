@@ -97,6 +97,8 @@ static bool reconfigure_look(struct reconfigure *of, int64_t now_us)
 	return true;
 }
 
+/* --- the process --- */
+
 enum {
 	TOPOLOGY_BYTES_MAX = 16 << 20,
 	FRAMES_AT_ONCE = 4096,    /* per commit: what a batch may grow to ... */

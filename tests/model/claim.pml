@@ -6,11 +6,11 @@
  * again as soon as the broker has ended its holder's session, also where a hello would hold it on.
  *
  *   here                       in the code
- *   decide                     may_send and found_send (services/carts/sender/may_send.c), letter_new (letter.c: the attempt)
+ *   decide                     may_send and found_send (services/carts/sender/may_send.c), reminder_mail_new (reminder_mail.c: the attempt)
  *   say_claim, hear_claim      say_claim (bus/actor/runtime/effects.c); hear_publish, answer_repeat (bus/broker/session/ingress.c), claim_park (claim.c)
  *   DRAINED                    gateways_drained (claim.c)
  *   retry_parked               claims_retry (claim.c)
- *   let_out                    let_out_answers (broker.c), claims_release (claim.c): looked at once more when it leaves
+ *   let_out                    let_out_answers (bus/broker/commit.c), claims_release (claim.c): looked at once more when it leaves
  *   last_byte, lost            step and go_or_not (effects.c), may_still_send (may_send.c); effects_lost
  *   say_outcome                mail_decide (sender.c), turn_commit and say_outcomes (bus/actor/runtime/requests.c)
  *   fold (SEES_...)            sends_remember_claim, sends_remember_outcome (services/carts/policy/sends.c), stops.c

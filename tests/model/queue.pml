@@ -8,7 +8,7 @@
  *   here                       in the code
  *   hear_turn, LEASE_FOUND     hear_turn (bus/broker/session/ingress.c), lease_find (lease.c)
  *   settle                     queue_settle (queue.c), ack_bitmap_set (ack_bitmap.c), dead_settled (dead.c)
- *   fail                       trouble_failed (trouble.c); expire and suspect (lease.c): whether a lease that ran out, or a death,
+ *   fail                       retry_failed (retry.c); expire and suspect (lease.c): whether a lease that ran out, or a death,
  *                              counts as a failure is left open here: both are tried
  *   die                        dead_letter (dead.c)
  *   redrive, MAY_REDRIVE       dead_redrive (dead.c)

@@ -135,7 +135,7 @@ void metrics_throttled_by(const char *kind); /* `kind` must be a string constant
  * answer to "status" until the session ends. A process that counts something more adds it in `tell`: names of
  * [a-z_], at most METRICS_BESIDE of them. A count of 0 is not sent.
  */
-enum { METRICS_BESIDE = 32 };
+enum { METRICS_BESIDE = 36 };
 struct metrics_sink;
 void metrics_add(struct metrics_sink *told, const char *name, uint64_t value);
 typedef void metrics_fn(struct metrics_sink *told, void *context);

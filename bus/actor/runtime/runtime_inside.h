@@ -1,5 +1,5 @@
 /*
- * runtime_inside.h: a runtime's own memory, shared by runtime.c, delivery.c, requests.c and effects.c
+ * runtime_inside.h: a runtime's own memory, shared by runtime.c, delivery.c, requests.c, effects.c and the files that count, trace and note for them
  */
 #ifndef ACTOR_RUNTIME_RUNTIME_INSIDE_H
 #define ACTOR_RUNTIME_RUNTIME_INSIDE_H
@@ -172,6 +172,9 @@ static inline bool runtime_leases_live(const struct runtime *runtime, uint64_t e
 	return session_epoch(runtime->session) == epoch && epoch != 0;
 }
 
+/* runtime.c: counts and logs, not too often, that a row would have become too large. */
+void runtime_tell_large_row(struct runtime *runtime, const char *what, const char *why);
+
 /* metrics.c */
 void metrics_took(struct durations *durations, int64_t us);
 void metrics_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat);
@@ -189,8 +192,6 @@ void requests_free(struct runtime *runtime);
  * are confirmed. Ends the turn.
  */
 void turn_publish_outcomes(struct runtime *runtime, struct turn *turn);
-/* Counts and logs, not too often, that a row would have become too large. */
-void runtime_tell_large_row(struct runtime *runtime, const char *what, const char *why);
 /*
  * Is the turn too large, or would one of its facts fold to a row that is too large? Then the turn's facts are
  * cleared, and ret_why names the cause.

@@ -56,13 +56,6 @@ struct service_session {
 	int64_t arrived_us; /* ... which last changed then */
 };
 
-static void frames_open(struct service_session *session);
-static void frames_drop(struct service_session *session);
-static bool frames_send(struct service_session *session); /* false: the socket has been stuck for too long */
-static bool frames_blocked(const struct service_session *session);
-/* The broker has received up to `received`; false: it has stood still for `patience_us` though more was sent. */
-static bool frames_arrive(struct service_session *session, uint64_t received, int64_t patience_us);
-
 static const int64_t HELLO_PATIENCE_US = 1 * US_PER_S; /* no answer: say it again */
 static const int64_t BACKOFF_DEFAULT_US = 200 * US_PER_MS;
 static const int64_t RELEASE_AGAIN_US = 2 * US_PER_S;
@@ -76,6 +69,121 @@ static int64_t now_us(const struct service_session *session)
 {
 	return clock_boot_us(session->clock);
 }
+
+/*
+ * What a session says, gathered into numbered frames
+ *
+ * Owns:     the frame being gathered and the finished ones that the socket has not taken yet.
+ * Promises: frames leave in order of their numbers; what belongs together is in one frame.
+ * Fails by: frames_send answering false when the socket takes nothing for seconds.
+ */
+
+static const int64_t STUCK_US = 5 * US_PER_S;
+enum { FRAME_GATHERED_BYTES = 512 << 10 };
+
+struct frame {
+	struct list hook;
+	struct buffer bytes;
+};
+
+static void frames_drop(struct service_session *session)
+{
+	LIST_EACH_SAFE (hook, &session->frames) {
+		struct frame *frame = LIST_ENTRY(hook, struct frame, hook);
+
+		list_remove(hook);
+		buffer_free(&frame->bytes);
+		free(frame);
+	}
+	session->frame_count = 0;
+	frame_writer_clear(&session->writer);
+}
+
+static void frames_open(struct service_session *session)
+{
+	frames_drop(session);
+	session->number = 0;
+	session->arrived = 0;
+	session->arrived_us = clock_boot_us(session->clock);
+	session->stuck_us = 0;
+}
+
+static bool push_frame(struct service_session *session, struct bytes frame)
+{
+	if (session->link->say(session->link, frame) < 0) {
+		if (session->stuck_us == 0)
+			session->stuck_us = clock_boot_us(session->clock);
+		return false;
+	}
+	session->stuck_us = 0;
+	return true;
+}
+
+static void keep(struct service_session *session, struct bytes bytes)
+{
+	struct frame *frame = memory_new(sizeof(*frame));
+
+	buffer_add(&frame->bytes, bytes.data, bytes.len);
+	list_append(&session->frames, &frame->hook);
+	session->frame_count++;
+}
+
+/* It leaves from where it was gathered, unless others wait before it, or the socket takes nothing. */
+static void finish(struct service_session *session)
+{
+	struct bytes frame;
+
+	if (session->writer.count == 0)
+		return;
+	frame = frame_close(&session->writer, session->epoch, ++session->number);
+	assert(frame.len <= FRAME_BYTES_MAX);
+	if (!list_empty(&session->frames) || !push_frame(session, frame))
+		keep(session, frame);
+}
+
+void session_add(struct service_session *session, const Up *item, struct bytes body, bool more)
+{
+	assert(session_is_open(session));
+	frame_add(&session->writer, Up_fields, item, body);
+	if (!more && session->writer.items.len >= FRAME_GATHERED_BYTES)
+		finish(session);
+}
+
+/* false: the socket has been stuck for too long. */
+static bool frames_send(struct service_session *session)
+{
+	LIST_EACH_SAFE (hook, &session->frames) {
+		struct frame *frame = LIST_ENTRY(hook, struct frame, hook);
+
+		if (!push_frame(session, buffer_bytes(&frame->bytes)))
+			break;
+		list_remove(hook);
+		buffer_free(&frame->bytes);
+		free(frame);
+		session->frame_count--;
+	}
+	finish(session);
+	return session->stuck_us == 0 || clock_boot_us(session->clock) - session->stuck_us < STUCK_US;
+}
+
+static bool frames_blocked(const struct service_session *session)
+{
+	return session->frame_count > 0;
+}
+
+/* The broker has received up to `received`; false: it has stood still for `patience_us` though more was sent. */
+static bool frames_arrive(struct service_session *session, uint64_t received, int64_t patience_us)
+{
+	int64_t now = clock_boot_us(session->clock);
+
+	if (received != session->arrived || received >= session->number - session->frame_count) {
+		session->arrived = received;
+		session->arrived_us = now;
+	}
+	return now - session->arrived_us < patience_us;
+}
+
+/* --- from beginning to end --- */
 
 struct service_session *session_new(const struct service *service, const struct runtime_settings *settings,
 	const char *run, struct link *link, const struct clock *clock, const struct session_owner *owner)
@@ -476,115 +584,4 @@ const char *session_why(const struct service_session *session)
 int64_t session_echoed_us(const struct service_session *session)
 {
 	return session->echoed_us;
-}
-
-/*
- * What a session says, gathered into numbered frames
- *
- * Owns:     the frame being gathered and the finished ones that the socket has not taken yet.
- * Promises: frames leave in order of their numbers; what belongs together is in one frame.
- * Fails by: frames_send answering false when the socket takes nothing for seconds.
- */
-
-static const int64_t STUCK_US = 5 * US_PER_S;
-enum { FRAME_GATHERED_BYTES = 512 << 10 };
-
-struct frame {
-	struct list hook;
-	struct buffer bytes;
-};
-
-static void frames_open(struct service_session *session)
-{
-	frames_drop(session);
-	session->number = 0;
-	session->arrived = 0;
-	session->arrived_us = clock_boot_us(session->clock);
-	session->stuck_us = 0;
-}
-
-static void frames_drop(struct service_session *session)
-{
-	LIST_EACH_SAFE (hook, &session->frames) {
-		struct frame *frame = LIST_ENTRY(hook, struct frame, hook);
-
-		list_remove(hook);
-		buffer_free(&frame->bytes);
-		free(frame);
-	}
-	session->frame_count = 0;
-	frame_writer_clear(&session->writer);
-}
-
-static bool push_frame(struct service_session *session, struct bytes frame)
-{
-	if (session->link->say(session->link, frame) < 0) {
-		if (session->stuck_us == 0)
-			session->stuck_us = clock_boot_us(session->clock);
-		return false;
-	}
-	session->stuck_us = 0;
-	return true;
-}
-
-static void keep(struct service_session *session, struct bytes bytes)
-{
-	struct frame *frame = memory_new(sizeof(*frame));
-
-	buffer_add(&frame->bytes, bytes.data, bytes.len);
-	list_append(&session->frames, &frame->hook);
-	session->frame_count++;
-}
-
-/* It leaves from where it was gathered, unless others wait before it, or the socket takes nothing. */
-static void finish(struct service_session *session)
-{
-	struct bytes frame;
-
-	if (session->writer.count == 0)
-		return;
-	frame = frame_close(&session->writer, session->epoch, ++session->number);
-	assert(frame.len <= FRAME_BYTES_MAX);
-	if (!list_empty(&session->frames) || !push_frame(session, frame))
-		keep(session, frame);
-}
-
-void session_add(struct service_session *session, const Up *item, struct bytes body, bool more)
-{
-	assert(session_is_open(session));
-	frame_add(&session->writer, Up_fields, item, body);
-	if (!more && session->writer.items.len >= FRAME_GATHERED_BYTES)
-		finish(session);
-}
-
-static bool frames_send(struct service_session *session)
-{
-	LIST_EACH_SAFE (hook, &session->frames) {
-		struct frame *frame = LIST_ENTRY(hook, struct frame, hook);
-
-		if (!push_frame(session, buffer_bytes(&frame->bytes)))
-			break;
-		list_remove(hook);
-		buffer_free(&frame->bytes);
-		free(frame);
-		session->frame_count--;
-	}
-	finish(session);
-	return session->stuck_us == 0 || clock_boot_us(session->clock) - session->stuck_us < STUCK_US;
-}
-
-static bool frames_blocked(const struct service_session *session)
-{
-	return session->frame_count > 0;
-}
-
-static bool frames_arrive(struct service_session *session, uint64_t received, int64_t patience_us)
-{
-	int64_t now = clock_boot_us(session->clock);
-
-	if (received != session->arrived || received >= session->number - session->frame_count) {
-		session->arrived = received;
-		session->arrived_us = now;
-	}
-	return now - session->arrived_us < patience_us;
 }

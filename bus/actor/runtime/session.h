@@ -50,7 +50,7 @@ void session_beat_soon(struct service_session *session); /* sends the next heart
 bool session_is_open(const struct service_session *session);
 uint64_t session_epoch(const struct service_session *session); /* 0: no session */
 enum runtime_phase session_phase(
-	const struct service_session *session); /* AWAY, STANDBY, CATCHING_UP when open, REFUSED */
+	const struct service_session *session); /* RUNTIME_CATCHING_UP while it is open; never RUNTIME_READY */
 const char *session_why(const struct service_session *session);
 /* refuses for good: the process must exit */
 void session_refuse(struct service_session *session, const char *why);

@@ -74,8 +74,4 @@ struct bytes turn_fact(const struct buffer *facts, uint32_t nth);
 /* The metadata of an envelope as a reader sees it; borrows from the envelope. */
 struct message_meta said_from(const Envelope *envelope, uint64_t seq, int64_t time_us, const char *said_by);
 
-/* The caller sets cause, trace, claim and said_us of the envelope. -EMSGSIZE: the message is too large. */
-int message_encode_with(Envelope *envelope, const struct topic *topic, const struct publish_options *how,
-	const void *message, struct buffer *ret);
-
 #endif

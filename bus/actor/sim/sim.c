@@ -349,7 +349,8 @@ static void work_broker(struct sim *sim)
 	sim->broker_wake_us = later(sim, broker_tick(sim->broker));
 }
 
-bool sim_step(struct sim *sim)
+/* true: something that could be done now was done. */
+static bool sim_step(struct sim *sim)
 {
 	size_t ready = broker_is_ready(sim), chosen;
 
@@ -372,13 +373,14 @@ bool sim_step(struct sim *sim)
 
 /* --- time --- */
 
-void sim_wake_all(struct sim *sim)
+static void sim_wake_all(struct sim *sim)
 {
 	LIST_EACH (hook, &sim->instances)
 		LIST_ENTRY(hook, struct instance, hook)->wake_us = sim->clock.virtual_us;
 }
 
-bool sim_jump(struct sim *sim, int64_t most_us)
+/* To the next deadline, not past most_us; false: there is none before. */
+static bool sim_jump(struct sim *sim, int64_t most_us)
 {
 	int64_t next_us = sim->broker ? sim->broker_wake_us : INT64_MAX;
 

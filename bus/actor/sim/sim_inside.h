@@ -70,9 +70,4 @@ void instance_cut_off(struct instance *instance);
 struct broker_out sim_broker_out(struct sim *sim);
 void mailboxes_free(struct sim *sim);
 
-bool sim_step(struct sim *sim); /* does one piece of work; false: there is none now */
-/* jumps to the next deadline; false: none is due up to most_us */
-bool sim_jump(struct sim *sim, int64_t most_us);
-void sim_wake_all(struct sim *sim);
-
 #endif

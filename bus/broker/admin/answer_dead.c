@@ -157,8 +157,8 @@ json_t *answer_dead_list(struct broker *broker, json_t *argument, char ret_error
 	return json_pack("{s:o,s:o}", "dead", listing.array, "next", listing.next ? listing.next : json_null());
 }
 
-/* The letter that the argument names by queue and seq; NULL: there is none, ret_error says so. */
-static struct obituary *find_item(struct broker *broker, json_t *argument, char ret_error[256])
+/* The dead letter that the argument names by queue and seq; NULL: there is none, ret_error says so. */
+static struct obituary *find_obituary(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	_cleanup_(obituary_freep) struct obituary *obituary = memory_new(sizeof(*obituary));
 
@@ -180,7 +180,7 @@ static struct obituary *find_item(struct broker *broker, json_t *argument, char 
 
 json_t *answer_dead_show(struct broker *broker, json_t *argument, char ret_error[256])
 {
-	_cleanup_(obituary_freep) struct obituary *obituary = find_item(broker, argument, ret_error);
+	_cleanup_(obituary_freep) struct obituary *obituary = find_obituary(broker, argument, ret_error);
 	json_t *object;
 
 	if (!obituary)
@@ -207,7 +207,7 @@ json_t *answer_dead_redrive(struct broker *broker, json_t *argument, char ret_er
 
 	if (!json_object_get(argument, "seq") && json_is_true(json_object_get(argument, "all")))
 		return redrive_many(broker, argument, ret_error);
-	obituary = find_item(broker, argument, ret_error);
+	obituary = find_obituary(broker, argument, ret_error);
 	if (!obituary)
 		return NULL;
 	return json_pack("{s:I}", "redriven", (json_int_t)dead_redrive(broker, obituary->queue, obituary->seq));
@@ -221,7 +221,7 @@ json_t *answer_dead_drop(struct broker *broker, json_t *argument, char ret_error
 		snprintf(ret_error, 256, "say why: {\"queue\":\"sender\",\"seq\":17,\"why\":\"...\"}");
 		return NULL;
 	}
-	obituary = find_item(broker, argument, ret_error);
+	obituary = find_obituary(broker, argument, ret_error);
 	if (!obituary)
 		return NULL;
 	return json_pack("{s:I}", "dropped",

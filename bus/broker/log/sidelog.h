@@ -61,9 +61,4 @@ int sidelog_erase(struct broker *broker, const struct erasing *erasing);
  */
 int sidelog_judge(const char *path, const char *log, uint64_t head, struct sidelog_read *ret, char ret_why[512]);
 
-/* Names the nth file that was put aside; `suffix` is .damaged or .of-<log>. false: there is none. */
-bool sidelog_is_aside(const char *path, const char *suffix, int nth, char ret[SIDELOG_PATH]);
-/* The first free name for putting aside; if `most` names are taken, the last of them. */
-void sidelog_name_aside(const char *path, const char *suffix, int most, char ret[SIDELOG_PATH]);
-
 #endif

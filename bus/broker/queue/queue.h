@@ -141,16 +141,7 @@ void ack_bitmap_write(struct broker *broker, struct queue *queue);
 void ack_bitmap_free(struct queue *queue);
 void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct buffer *ret);
 
-/*
- * retry.c: counts one more failure. At the limit the item becomes a dead letter; otherwise it waits for its
- * backoff (or `delay_us`, if given).
- */
-void retry_failed(struct broker *broker, struct queue *queue, struct queue_item *item, int64_t delay_us,
-	const char *reason, const char *by);
-/*
- * breaker.c: notes a failure. true: the queue is paused, now or already, and the failure does not count
- * against the item.
- */
+/* breaker.c. A failure: is the queue paused because of it, or already? Then it is not the item's failure. */
 bool queue_pause_failed(struct broker *broker, struct queue *queue, const struct queue_item *item, const char *reason);
 void queue_pause_worked(struct broker *broker, struct queue *queue);
 /* ends the pause for the operator; true: the queue was paused */
@@ -174,7 +165,10 @@ void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq);
 void dead_committed(struct broker *broker); /* to be called when the deletion of dropped items is committed */
 int dead_open(struct broker *broker);       /* puts redriven items back into their queues */
 
-/* retry.c: the service refused the item for good: it becomes a dead letter at once. */
+/* retry.c: one more failure. At the limit the item is dead; else it waits its backoff (or `delay_us`, if given). */
+void retry_failed(struct broker *broker, struct queue *queue, struct queue_item *item, int64_t delay_us,
+	const char *reason, const char *by);
+/* Refused for good: dead at once. */
 void retry_refused(
 	struct broker *broker, struct queue *queue, struct queue_item *item, const char *reason, const char *by);
 /* Counts one more failure, of an earlier time, without moving the item. */

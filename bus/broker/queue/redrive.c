@@ -17,7 +17,7 @@
 
 enum {
 	LOOK_AT_ONCE = 256, /* per tick */
-	ROOM = 1000,        /* letters of a feed in the queue */
+	ROOM = 1000,        /* items of a redrive in the queue */
 };
 
 static void write_row(struct broker *broker, const struct queue *queue)
@@ -112,7 +112,7 @@ bool redrive_wants_logged(const Feed *what, const struct logged *logged)
 	return message_read(logged->message, &envelope, &payload) == 0 && is_or_any(what->shop, envelope.shop);
 }
 
-/* --- steps: 1: a letter was fed; 0: one was looked at; -ENOENT: there are no more --- */
+/* --- steps: 1: a message was handed out once more; 0: one was looked at; -ENOENT: there are no more --- */
 
 static int redrive_wanted(struct broker *broker, struct queue *queue, const Feed *what, uint64_t seq)
 {

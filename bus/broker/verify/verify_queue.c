@@ -209,7 +209,7 @@ static void count_heard(struct verify *verify, struct verify_queue *queue, const
 }
 
 /* A queue that does not hear the topic any more, or not yet then, may have had its trouble with it all the same. */
-static void excuse_retry(struct verify_queue *queue, uint64_t seq)
+static void allow_retry(struct verify_queue *queue, uint64_t seq)
 {
 	struct retry *retry = map_get(queue->retries, map_number(&seq));
 
@@ -234,7 +234,7 @@ void verify_heard(struct verify *verify, const struct verify_message *message)
 			verify_problem(verify, message->seq, "queue %s has settled it and does not hear it",
 				queue->peer->name);
 		if (queue && (topic < 0 || queue->since[topic] > 0))
-			excuse_retry(queue, message->seq);
+			allow_retry(queue, message->seq);
 	}
 }
 

@@ -125,7 +125,8 @@ int blob_has_references(const struct blob_store *store, const char *name)
 	return blob_entries(folder, find_reference, NULL);
 }
 
-int blob_remove(struct blob_store *store, const char *name)
+/* The file; its references are gone before. */
+static int blob_remove(struct blob_store *store, const char *name)
 {
 	struct stat there;
 	_cleanup_close_ int folder = blob_fan_folder(store->blobs, name);
@@ -269,7 +270,8 @@ int blob_expire(struct blob_store *store, uint64_t now_us, uint64_t age_us, uint
 	return release_many(&release, ret_released);
 }
 
-int blob_expire_fan(struct blob_store *store, const char *fan, uint64_t now_us, uint64_t age_us, uint64_t *ret_released)
+static int blob_expire_fan(
+	struct blob_store *store, const char *fan, uint64_t now_us, uint64_t age_us, uint64_t *ret_released)
 {
 	struct release release = { .store = store, .now_us = now_us, .age_us = age_us };
 	int r = blob_walk_fan(store->refs, fan, visit_references, &release);

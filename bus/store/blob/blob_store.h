@@ -51,13 +51,8 @@ int blob_walk_fan(int top, const char *fan, blob_visit_fn visit, void *context);
 typedef int (*blob_entry_fn)(void *context, int folder, const char *name);
 int blob_entries(int folder, blob_entry_fn each, void *context);
 
-/* blob_refer for a caller between blob_change_begin and blob_change_end */
-int blob_refer_within(struct blob_store *store, const char *name, const char *owner);
-/* -EINVAL: the text cannot be an owner */
-int blob_judge_owner(const char *owner);
-int blob_expire_fan(
-	struct blob_store *store, const char *fan, uint64_t now_us, uint64_t age_us, uint64_t *ret_released);
-/* removes the file; the caller has removed its references before */
-int blob_remove(struct blob_store *store, const char *name);
+int blob_refer_within(
+	struct blob_store *store, const char *name, const char *owner); /* blob_refer, after blob_change_begin */
+int blob_judge_owner(const char *owner);                                /* -EINVAL: it is no owner's text */
 
 #endif

@@ -69,6 +69,7 @@ void recover_sends_note(struct recover_sends *recovery, const struct recalled *r
 void recover_sends_note_mode(struct recover_sends *recovery, const char *shop, const void *status);
 /* Publishes the learnt facts. Complains and returns an exit code. */
 int recover_sends_publish(const struct command *command, json_t *sends);
+/* recover_sends_publish.c. The same of what forbids a mail. */
 int recover_sends_publish_stops(const struct command *command, const json_t *said, const json_t *modes);
 /* Counts each kind: {"opt_outs", "orders", ...}; a new reference. */
 json_t *recover_sends_count(const json_t *said, const json_t *modes);

@@ -1,8 +1,9 @@
 /*
  * recover_sends_sidelog.c: what forbids a mail, learnt from the side log, word for word
  *
- * Promises:  each message once, under the idempotency key that it had; a row that stands for what is older is said as what it came of. Who
- *            was erased is put on the list again, and nothing else of him. Nobody is let back on: what would do so is counted.
+ * Promises:  each message once, under the idempotency key that it had; a row that stands for what is older is said as what it came of. A person
+ *            who was erased is put on the list again, and nothing else of that person is said. Nobody is let back on: what would do so is
+ *            counted.
  * Fails by:  telling what is damaged, and that it is another installation's: neither counts as known.
  * Read next: bus/broker/log/sidelog.c (who writes it), recover_sends_publish.c
  */

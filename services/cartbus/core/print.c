@@ -90,7 +90,7 @@ static json_t *bytes_json(const void *data)
 {
 	const pb_bytes_array_t *bytes = data;
 
-	return json_integer(bytes->size); /* how many; a timer's payload is decoded by timer_json */
+	return json_integer(bytes->size); /* how many; a timer's payload is decoded by add_timer_payload */
 }
 
 static json_t *borrowed_json(const struct showing *showing, const char *name, const void *data)

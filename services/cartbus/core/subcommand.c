@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *subcommand_group_heading(enum subcommand_group group)
+static const char *subcommand_group_heading(enum subcommand_group group)
 {
 	static const char *const headings[SUBCOMMANDS_GROUPS] = {
 		[SUBCOMMANDS_RUN] = "Run",

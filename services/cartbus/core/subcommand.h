@@ -28,8 +28,6 @@ struct subcommand {
 
 extern const struct subcommand *const registered_subcommands[]; /* ended by a NULL */
 
-const char *subcommand_group_heading(enum subcommand_group group);
-
 /* All rows of some tables: by group, and within one in the order in which they are registered. */
 struct subcommands {
 	const struct subcommand **all;

@@ -44,7 +44,6 @@ void look_at_blobs(struct doctor *doctor);
 
 /* doctor_ways.c: does the broker on another host know the keys, and is its clock this host's? broker, mail server, public-url, storefronts */
 void look_at_keys(struct doctor *doctor);
-void look_at_brokers_clock(struct doctor *doctor, struct client *client);
 void look_at_ways(struct doctor *doctor);
 
 /* doctor_shops.c: SPF, DKIM and DMARC of each shop; do the links of its carts lead to it? */

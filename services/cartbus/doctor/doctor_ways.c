@@ -68,7 +68,7 @@ void look_at_keys(struct doctor *doctor)
 		keys_try(doctor->command->config, tell_key, &trying);
 }
 
-void look_at_brokers_clock(struct doctor *doctor, struct client *client)
+static void look_at_brokers_clock(struct doctor *doctor, struct client *client)
 {
 	const struct clock *clock = &doctor->command->clock;
 	int64_t asked_us = clock_wall_us(clock), ahead_us;

@@ -118,7 +118,7 @@ static bool is_customer(const char *id)
 	return *id && strcmp(id, "0") != 0;
 }
 
-/* From the address to his customer ids, or from the customer id to his addresses: one step, and no further. */
+/* From the address to the customer ids, or from the customer id to the addresses: one step, and no further. */
 static void know_one(struct data_subject *data_subject, const struct carried *carried)
 {
 	char hash[ADDRESS_HASH_LEN + 1];
@@ -344,7 +344,7 @@ static bool is_his_timer(const struct data_subject *data_subject, const struct t
 	return strncmp(name, "cart/", 5) == 0 && names_cart(data_subject, name + 5);
 }
 
-/* What his messages say of him beside ids is learnt on the way. */
+/* What the person's messages say beside ids is learnt on the way. */
 static void learn(struct data_subject *data_subject, const struct ids *ids)
 {
 	if (texts_has(&data_subject->hashes, ids->hash)) {

@@ -1,7 +1,7 @@
 /*
- * data_subject_record.c: what is done with one shopper's data, on record; and his dead letters
+ * data_subject_record.c: what is done with one shopper's data, on record; and the person's dead letters
  *
- * Promises:  the record names him by the keyed hash of his address alone.
+ * Promises:  the record names the person by the keyed hash of the person's address alone.
  */
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/people/data_subject.h"

@@ -1,10 +1,10 @@
 /*
  * erase.c: `cartbus erase`: what is known of one shopper goes, everywhere
  *
- * In this order: that he is to be erased is written down (erasures.h), he is put on the list of who is not mailed (by the keyed hash,
- * which stays), his open carts end, files beside the log go, all messages about him lose what they hold, and the services that folded them fold
- * anew. Then it looks again, until there is nothing. Then the storefront's requests about him are settled, and go, and at last the
- * backups lose him. No backup is made meanwhile.
+ * In this order: it is written down that the person is to be erased (erasures.h). The person is put on the list of who is not mailed (by
+ * the keyed hash, which stays). The person's open carts end. Files beside the log go. All messages about the person lose what they hold,
+ * and the services that folded them fold anew. Then it looks again, until there is nothing. Then the storefront's requests about the
+ * person are settled, and go, and at last the backups lose the person. No backup is made meanwhile.
  *
  * Promises:  run again after any end, it finishes what was begun: the broker goes on by itself, and what it was not asked for yet is
  *            found as before. On record before and after, by the keyed hash alone. It ends by telling what it reached, and what
@@ -112,7 +112,8 @@ static bool is_settled(const json_t *queues, const void *context)
 	return true;
 }
 
-int erase_wait_settled(struct erasure *erasure)
+/* What was said by now has been decided on. */
+static int erase_wait_settled(struct erasure *erasure)
 {
 	int64_t said_us =
 		clock_wall_us(&erasure->command->clock) + US_PER_S; /* of log time: the clocks are the same machine's */
@@ -232,7 +233,7 @@ struct erase {
 	size_t settled; /* requests */
 };
 
-/* --- he is not mailed any more --- */
+/* --- the person is not mailed any more --- */
 
 static int act(struct erasure *erasure, AdminAction *action, const char *key)
 {
@@ -301,7 +302,8 @@ static int erase_messages(struct erase *erase)
 		return ended;
 	ended = settle_requests(erase);
 	erasure->takes_requests = true;
-	erasure->who = NULL; /* some requests name him by a number alone, which only the list knows to be his by now */
+	erasure->who =
+		NULL; /* some requests name the person by a number alone, which only the list knows to be the person's by now */
 	ended = ended ? ended : erase_look(erasure);
 	return ended ? ended : erase_rounds(erasure);
 }
@@ -359,7 +361,7 @@ static int try_dry(struct erase *erase)
 	return print_erased(erase);
 }
 
-/* What is known of him now names his files; after it nobody knows. */
+/* What is known of the person now names the person's files; after it nobody knows. */
 static int erase_all(struct erase *erase, struct erasure *first)
 {
 	struct erasure *erasure = &erase->erasure;

@@ -11,14 +11,13 @@ struct erasure {
 	const char *shop, *who, *reason; /* who: an address or a customer id; NULL: all whom `again` lists */
 	const json_t *again;
 	bool dry_run, is_quiet;
-	bool takes_requests; /* also erases the shopper's privacy requests, after everything else */
+	bool takes_requests; /* the privacy requests about the person as well: they stand until all else is gone */
 	struct data_subject *data_subject;
 	json_t *messages, *with_keys; /* numbers; of the latter the idempotency key goes as well */
-	json_t *requests;             /* the shopper's open privacy requests, by id */
-	/* the owner's texts by topic and key: the number of the message that names the shopper; 0: none */
-	json_t *owners;
-	/* ids of the shopper's carts; days of the shop with messages about the shopper */
-	json_t *carts, *days;
+	json_t *requests;             /* open privacy requests about the person, by their ids */
+	json_t *owners; /* what the owner wrote, by its topic and key: which message of it names the person, 0: none */
+	json_t *carts,
+		*days; /* ids of the person's carts; days of the shop on which something was said about the person */
 	size_t erased;
 	json_t *blobs;          /* {"name", "owner"} of each blob that a message found names */
 	const char *blobs_root; /* NULL: of [paths] state */
@@ -34,8 +33,7 @@ int erase_rounds(struct erasure *erasure); /* erases and looks again, until ther
 int erase_say_optouts(struct erasure *erasure);
 
 /* erase.c: likewise */
-int erase_wait_idle(struct erasure *erasure);    /* no erasure runs, and no gateway holds anything back */
-int erase_wait_settled(struct erasure *erasure); /* what was said by now has been decided on */
+int erase_wait_idle(struct erasure *erasure); /* no erasure runs, and no gateway holds anything back */
 int erase_ask(struct erasure *erasure); /* the broker erases what was found, to the end; everybody has folded anew */
 
 /* erase_files.c: blobs, before the messages go, by which they are found. An exit, complains. */

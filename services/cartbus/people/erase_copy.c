@@ -2,12 +2,12 @@
  * erase_copy.c: who was erased leaves copies of the log that were made before
  *
  * A copy is made of the copy, a broker of its own serves it, and each person on the list is looked for in it and erased as in the
- * log itself; he is put on the list of who is not mailed there, too, because the copy is from before that. Then it takes the place
+ * log itself; the person is put on the list of who is not mailed there, too, because the copy is from before that. Then it takes the place
  * of the first.
  *
  * Owns:      DIR/erasing.* while it works, and DIR/broker.* that backup.json does not name: of a run that was cut short.
  * Promises:  backup.json, renamed into its place, is what decides which files count, and they are on the disk by then: at any moment the
- *            backup is as it was, or without him. What is left over is removed when it is done again; what cannot be removed is told.
+ *            backup is as it was, or without the person. What is left over is removed when it is done again; what cannot be removed is told.
  * Fails by:  leaving the backup as it was, and saying why. What was cut short is gone on with by the next `cartbus erase` or `cartbus
  *            backup`, each night's included, and `cartbus doctor` tells it.
  * Read next: erasures.h (the list), copy_broker.c, erase_look.c

@@ -1,9 +1,9 @@
 /*
  * erase_look.c: what must go of one shopper, and having it go until nothing is found any more
  *
- * Promises:  what the owner wrote is his: of rules, voice, shop.conf and stops the one in use is named and stays, older versions go.
- *            Privacy requests about him stand until all else is gone.
- * Read next: data_subject.c (what is about him), erase.c (the broker does it)
+ * Promises:  what the owner wrote is the owner's: of rules, voice, shop.conf and stops the one in use is named and stays, older versions go.
+ *            Privacy requests about the person stand until all else is gone.
+ * Read next: data_subject.c (what is about the person), erase.c (the broker does it)
  */
 #include "services/cartbus/people/erase.h"
 
@@ -201,8 +201,8 @@ size_t erase_found(const struct erasure *erasure)
 }
 
 /*
- * While it is at work, what services say may still hold what they knew of him before. Each round erases that as well, and has them fold
- * anew. What is found after so many rounds was said by who had forgotten him as many times: he goes on shopping, as somebody new.
+ * While it is at work, what services say may still hold what they knew of the person before. Each round erases that as well, and has them fold
+ * anew. What is found after so many rounds was said by who had forgotten the person as many times: the person goes on shopping, as somebody new.
  */
 int erase_rounds(struct erasure *erasure)
 {
@@ -219,7 +219,7 @@ int erase_rounds(struct erasure *erasure)
 	return ended;
 }
 
-/* --- he is not mailed any more --- */
+/* --- the person is not mailed any more --- */
 
 static int say_optout(const struct erasure *erasure, const char *hash)
 {

@@ -1,5 +1,5 @@
 /*
- * erasures.c: who was erased, so that a copy of the log that was made before can lose him as well
+ * erasures.c: who was erased, so that a copy of the log that was made before can lose the person as well
  *
  * Owns:      <state>/erasures.json
  * Promises:  what was asked for is on the disk before anything is erased, and names nobody but by keyed hashes. An erasure counts for

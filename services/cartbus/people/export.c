@@ -1,10 +1,10 @@
 /*
- * export.c: `cartbus export`: everything that is known of one shopper, for him
+ * export.c: `cartbus export`: everything that is known of one shopper, for that shopper
  *
  * Promises:  reads only, and is on record: who asked, when, about whom (by the keyed hash). Nothing is masked. What erase would take
  *            is in it, and what erase leaves as well.
  * Fails by:  EXIT_NO when nothing is known, or when a file could not be looked at: then what is known is shown all the same.
- * Read next: data_subject.c (what is about him), erase.c
+ * Read next: data_subject.c (what is about the person), erase.c
  */
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
@@ -143,7 +143,7 @@ static json_t *whole_json(const struct exporting *exporting)
 	return whole;
 }
 
-/* Each value of JSON as lines of words: nobody has to read braces to learn what is known of him. */
+/* Each value of JSON as lines of words: nobody has to read braces to learn what is known of the person. */
 static void print_value(const char *name, const json_t *value, int depth)
 {
 	_cleanup_free_ char *text = json_is_string(value) ? strdup(json_string_value(value))

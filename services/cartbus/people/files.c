@@ -2,8 +2,8 @@
  * files.c: what lies about a shopper in files beside the log
  *
  * Promises:  reads only, and nothing but what lies below the folders that are meant: what the users of the services planted there leads
- *            nowhere else, though root reads it. A row of a table goes when its first cell is the id of one of his carts, or any cell holds
- *            one of his names; all others stay as they are, byte by byte, also where the owner's spreadsheet changed how they are
+ *            nowhere else, though root reads it. A row of a table goes when its first cell is the id of one of the person's carts, or any cell holds
+ *            one of the person's names; all others stay as they are, byte by byte, also where the owner's spreadsheet changed how they are
  *            written. GMime takes a mail apart, mails within the mail as well; what it cannot read is read as it is.
  * Fails by:  EXIT_NO when a file cannot be read, and telling which: what is in it is not known. die() when there is no memory.
  * Read next: data_subject.c, services/carts/exporter/day_csv.c (who writes the tables)
@@ -144,7 +144,8 @@ static bool parts_hold(const struct data_subject *data_subject, GMimeMessage *me
 	return found;
 }
 
-bool files_mail_holds(const struct data_subject *data_subject, struct bytes mail)
+/* A mail, decoded part by part, holds a strong name of the person. */
+static bool files_mail_holds(const struct data_subject *data_subject, struct bytes mail)
 {
 	GMimeStream *stream;
 	GMimeParser *parser;

@@ -11,13 +11,7 @@ enum files_of {
 	FILES_EXPORTS   /* the nightly CSV and the monthly summary */
 };
 
-/* Does a mail, decoded part by part, have a strong name of the shopper? */
-bool files_mail_holds(const struct data_subject *data_subject, struct bytes mail);
-
-/*
- * Copies a table without the rows about the shopper; other rows stay byte for byte. Returns how many rows
- * were removed.
- */
+/* A table without the rows about the person, all others as they are, byte by byte. Answers how many went. */
 int files_csv_without(const struct data_subject *data_subject, struct bytes csv, struct buffer *ret);
 
 struct found_file {

@@ -127,7 +127,8 @@ static void pick_held(struct bytes key, void *value, void *context)
 		*(*end)++ = row;
 }
 
-void suppressions_each(
+/* Those that hold, in the order in which they came to be. */
+static void suppressions_each(
 	const struct suppressions *list, void (*each)(const Suppression *row, void *context), void *context)
 {
 	_cleanup_free_ struct row **rows = memory_new((map_count(list->rows) + 1) * sizeof(struct row *));

@@ -14,10 +14,7 @@ void suppressions_free(struct suppressions *list);                              
 const Suppression *suppressions_find(const struct suppressions *list, const char *address_hash); /* lifted ones too */
 /* Another one each time the address went onto the list or off it; 0: never on it. */
 uint64_t suppressions_version(const struct suppressions *list, const char *address_hash);
-/* Calls each() for the rows that are in force, in their order of origin. */
-void suppressions_each(
-	const struct suppressions *list, void (*each)(const Suppression *row, void *context), void *context);
-size_t suppressions_count(const struct suppressions *list); /* the number of rows in force */
+size_t suppressions_count(const struct suppressions *list); /* those that hold */
 /* Tells in a saved list which address.key its hashes are made with, and not the key. An exit; it complained. */
 int suppressions_key_mark(const struct command *command, char ret[ADDRESS_HASH_LEN + 1]);
 

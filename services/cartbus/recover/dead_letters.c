@@ -1,5 +1,5 @@
 /*
- * dead_letters.c: which dead letters are meant, read page by page; one in words; and many letters handed out once more by the broker
+ * dead_letters.c: which dead letters are meant, read page by page; one in words; and many of them handed out once more by the broker
  *
  * Promises: who had a redrive or a replay begun or stopped is on record. Watching changes nothing: the broker goes on when nobody watches, and
  *           watching goes on when the broker comes back.
@@ -142,7 +142,7 @@ void dead_letter_words(const struct command *command, const json_t *dead_letter,
 		member_number(dead_letter, "seq"));
 }
 
-/* ---- many letters ---- */
+/* ---- many of them ---- */
 
 #define LOOK_EVERY_US (200 * US_PER_MS)
 #define AWAY_MOST_US (60 * US_PER_S) /* so long a broker may take to come back */

@@ -44,7 +44,8 @@ static int mode_of(const char *name, ShopMode *ret)
 	return -EINVAL;
 }
 
-ShopMode mode_resumed(const ShopStatus *now)
+/* What it is in, but for a pause; `now` may be NULL. */
+static ShopMode mode_resumed(const ShopStatus *now)
 {
 	if (!now)
 		return MODE_OBSERVE;
@@ -71,7 +72,8 @@ const ShopStatus *modes_find(const struct modes *modes, const char *shop)
 	return NULL;
 }
 
-const ShopStatus *modes_stop_of_all(const struct modes *modes)
+/* NULL: no pause holds for all. */
+static const ShopStatus *modes_stop_of_all(const struct modes *modes)
 {
 	const ShopStatus *all = modes_find(modes, SHOP_OF_ALL);
 

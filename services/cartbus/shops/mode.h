@@ -25,9 +25,6 @@ void modes_fold(struct modes *modes, const struct entry *entry); /* of shop.stat
 /* The same for one who has asked before: an exit; complains when it fails. */
 struct client;
 int modes_load_from(const struct command *command, struct client *client, struct modes *ret);
-const ShopStatus *modes_stop_of_all(const struct modes *modes); /* NULL: no pause holds for all */
-/* the mode without a pause; `now` may be NULL */
-ShopMode mode_resumed(const ShopStatus *now);
 enum {
 	STOP_PRIORITY = 100
 }; /* of a stop, and of a pause for complaints: a slip of `cartbus shop mode` does not lift it */

@@ -98,7 +98,7 @@ static bool fold_one(const struct entry *entry, void *context)
 	return true;
 }
 
-int alarms_read(const struct command *command, struct client *client, struct alarms *ret)
+static int alarms_read(const struct command *command, struct client *client, struct alarms *ret)
 {
 	static const char *const topics[] = { "alarm", "alarm.told", NULL };
 
@@ -107,7 +107,7 @@ int alarms_read(const struct command *command, struct client *client, struct ala
 		command, client, &(struct reading_filter){ .topics = topics, .masked = true }, fold_one, ret);
 }
 
-json_t *alarm_told_json(const AlarmTold *told)
+static json_t *alarm_told_json(const AlarmTold *told)
 {
 	return json_pack("{s:s,s:b,s:s,s:I}", "way", told->way, "reached", told->reached, "answer", told->words,
 		"at_us", (json_int_t)told->at_us);

@@ -20,9 +20,6 @@ struct alarms {
 };
 
 void alarms_fold(struct alarms *alarms, const struct entry *entry); /* of the log, in order; other topics say nothing */
-/* An exit. */
-int alarms_read(const struct command *command, struct client *client, struct alarms *ret);
 json_t *alarms_json(const struct alarms *alarms);
-json_t *alarm_told_json(const AlarmTold *told);
 
 #endif

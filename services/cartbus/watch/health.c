@@ -152,7 +152,8 @@ static void note_stops(struct health *health)
 	}
 }
 
-const char *health_clock_note(const struct health *health)
+/* What the broker doubts of the clock; "" when there is nothing to say, or what there is makes it red. */
+static const char *health_clock_note(const struct health *health)
 {
 	const json_t *clock = json_object_get(health->status, "clock");
 

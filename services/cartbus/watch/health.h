@@ -30,8 +30,6 @@ void health_free(struct health *health); /* takes NULL */
  * nothing changes.
  */
 int health_look(const struct command *command, struct client *client, struct health *health);
-/* What the broker doubts of the clock; "" when there is nothing to say, or what there is makes it red. */
-const char *health_clock_note(const struct health *health);
 
 /*
  * An array of words, the caller's, empty when all is well; an exit, and NULL, when the broker has no answer. What it doubts of the clock

@@ -28,7 +28,7 @@ static struct bytes key_of(const char *shop, const char *name, char room[KEY_ROO
 	return BYTES(room, (size_t)len + 1);
 }
 
-TimerSet timer_rows_value(const struct sorted_map_entry *row)
+static TimerSet timer_rows_value(const struct sorted_map_entry *row)
 {
 	TimerSet timer;
 

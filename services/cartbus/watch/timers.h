@@ -12,6 +12,5 @@ void timer_rows_fold(struct sorted_map *timers, const struct entry *entry); /* a
 int timer_rows_read(struct sorted_map *timers, const struct command *command, struct client *client, const char *shop);
 
 bool timer_rows_find(const struct sorted_map *timers, const char *shop, const char *name, TimerSet *ret);
-TimerSet timer_rows_value(const struct sorted_map_entry *row);
 
 #endif

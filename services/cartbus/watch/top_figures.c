@@ -74,7 +74,8 @@ static double count_of(const json_t *session, const char *name)
 	return json_number_value(json_object_get(json_object_get(session, "counts"), name));
 }
 
-struct counted looks_counted(const struct looks *looks, const json_t *session, const char *name, int64_t within_us)
+static struct counted looks_counted(
+	const struct looks *looks, const json_t *session, const char *name, int64_t within_us)
 {
 	const struct look *now = &looks->each[looks->count - 1];
 

@@ -36,7 +36,6 @@ double looks_messages_s(const struct looks *looks, int at);
 struct counted {
 	double amount, seconds; /* seconds 0: unknown */
 };
-struct counted looks_counted(const struct looks *looks, const json_t *session, const char *name, int64_t within_us);
 
 /* ---- short numbers for a table ---- */
 

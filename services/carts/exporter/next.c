@@ -1,5 +1,5 @@
 /*
- * next.c: what comes next for a cart, when, and why then
+ * next.c: what comes next for a cart, when, and why then; and what was last decided about it
  *
  * Owns:      the table way (shop, id of an open cart -> struct way_back) of the exporter's state.
  * Promises:  the decision of the waiter, asked for the cart's next look, as `cartbus why` asks it; pure.
@@ -60,7 +60,8 @@ static bool note_unknown(const char *shop, const char *cart_id, void *context)
 	return true;
 }
 
-void last_forget_unknown(struct state *state, const struct state_table *table, const char *shop)
+/* Of carts that the ledger has forgotten this table keeps no row. Its rows go by the cart's id. */
+static void last_forget_unknown(struct state *state, const struct state_table *table, const char *shop)
 {
 	struct forgetting forgetting = { .state = state };
 

@@ -21,8 +21,6 @@ void last_remember(struct state *state, const struct message_meta *said, const A
 struct last last_of(const struct state *state, const char *shop, const char *cart_id);
 /* Part of a fold, after report_fold_forget: drops the rows of carts that the report fold has forgotten. */
 void last_forget(struct state *state, const char *shop);
-/* The same for another table whose key is the cart's id. */
-void last_forget_unknown(struct state *state, const struct state_table *table, const char *shop);
 
 /* Folds the way back of an open cart: where the mails about it would lead. */
 void next_remember_cart(struct state *state, const struct message_meta *said, const CartState *cart);

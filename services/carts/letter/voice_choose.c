@@ -1,5 +1,5 @@
 /*
- * voice_choose.c: which words a shopper gets, and the words of shops whose owners wrote none
+ * voice_choose.c: which words a shopper gets: the owner's (documents of the kind "voice"), or ours where the owner wrote none
  *
  * Owns:      the built-in voices, parsed once.
  * Promises:  everybody gets some words; the owner's go before ours, the shopper's language before the shop's.

@@ -1,4 +1,4 @@
-/* cart_rows.c: the carts, as a service has folded them from cart.state */
+/* cart_rows.c: the carts, as a service has folded them from cart.state, and which of them turned out to be one */
 #include "services/carts/policy/cart_rows.h"
 #include "bus/base/text.h"
 

@@ -43,7 +43,6 @@ struct message {
 
 /* A copy with this number and time. */
 struct message *message_new(const struct message_meta *said, struct bytes payload, uint64_t seq, int64_t time_us);
-void message_free(struct message *message); /* takes NULL */
 
 struct pending {
 	struct list hook; /* in the list `behind` of another */
@@ -60,9 +59,7 @@ struct pending {
 	uint64_t as_it_did_from; /* from this number on its facts are taken from history; 0: none are */
 };
 
-/* takes ownership of the message */
-struct pending *pending_new(struct message *message, enum role role, uint64_t past);
-void pending_free(struct pending *pending); /* frees also the list `behind`; takes NULL */
+void pending_free(struct pending *pending); /* and what is behind it; takes NULL */
 
 enum { REPLACED_MOST = 64 };
 
@@ -71,7 +68,7 @@ struct rehearsal {
 	struct services_under_test *under_test;
 	struct history *history;
 	struct totals *totals;
-	bool surveyed, opened;       /* the window has begun */
+	bool closed, opened;         /* the window has begun */
 	uint64_t seq;                /* the message of history that is played */
 	int64_t now_us;              /* virtual time */
 	size_t next_turn;            /* of history's */

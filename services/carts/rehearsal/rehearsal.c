@@ -122,9 +122,9 @@ static void say_document(struct rehearsal *rehearsal, const struct rehearsal_doc
 
 static void finish_history(struct rehearsal *rehearsal)
 {
-	if (!rehearsal->surveyed)
+	if (!rehearsal->closed)
 		history_close(rehearsal->history);
-	rehearsal->surveyed = true;
+	rehearsal->closed = true;
 }
 
 static void open_window(struct rehearsal *rehearsal)

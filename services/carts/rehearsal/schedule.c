@@ -1,5 +1,6 @@
 /*
- * schedule.c: what is due in virtual time: timers that history did not fire, and messages that are tried again
+ * schedule.c: what is due in virtual time: timers that history did not fire, and messages that are tried again; what the waiter would say
+ * now about each cart that waits
  *
  * Promises:  a timer that history fired as well fires at history's place, with its clock; any other one when it is due, or at the
  *            end of the time in which history's timers did not fire.

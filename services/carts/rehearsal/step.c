@@ -37,7 +37,8 @@ struct message *message_new(const struct message_meta *said, struct bytes payloa
 	return message;
 }
 
-void message_free(struct message *message)
+/* Takes NULL. */
+static void message_free(struct message *message)
 {
 	if (!message)
 		return;
@@ -45,7 +46,8 @@ void message_free(struct message *message)
 	free(message);
 }
 
-struct pending *pending_new(struct message *message, enum role role, uint64_t past)
+/* Takes the message. */
+static struct pending *pending_new(struct message *message, enum role role, uint64_t past)
 {
 	struct pending *pending = memory_new(sizeof(*pending));
 

@@ -12,7 +12,7 @@ static const char *const classes[] = { [ATTRIBUTION_CLICKED] = "clicked_then_bou
 
 /* ---- CSV ---- */
 
-static void add_csv_count(const struct report_figures_count *count, void *context)
+static void add_csv_count(const struct report_count *count, void *context)
 {
 	buffer_printf(context, "%s,,%u,%u\r\n", count->key, (unsigned)count->now, (unsigned)count->before);
 }
@@ -31,16 +31,6 @@ static void add_csv_sum(struct buffer *ret, const char *class, const struct repo
 		currency, plain[2], plain[3]);
 }
 
-static const struct report_figures_sum *find(const struct report_figures_sum *list, const char *currency)
-{
-	static const struct report_figures_sum nothing;
-
-	for (int i = 0; i < REPORT_CURRENCIES_MAX && list[i].currency[0]; i++)
-		if (strcmp(list[i].currency, currency) == 0)
-			return &list[i];
-	return &nothing;
-}
-
 void report_csv(const struct report *report, struct buffer *ret)
 {
 	buffer_printf(ret, "figure,currency,%s,%s\r\n", report->period.name, report->before.name);
@@ -49,10 +39,10 @@ void report_csv(const struct report *report, struct buffer *ret)
 		const struct report_figures_sum *now = report->now.sums[class], *then = report->then.sums[class];
 
 		for (int i = 0; i < REPORT_CURRENCIES_MAX && now[i].currency[0]; i++)
-			add_csv_sum(ret, classes[class], &now[i], find(then, now[i].currency));
+			add_csv_sum(ret, classes[class], &now[i], report_figures_sum_in(then, now[i].currency));
 		for (int i = 0; i < REPORT_CURRENCIES_MAX && then[i].currency[0]; i++)
-			if (!find(now, then[i].currency)->currency[0])
-				add_csv_sum(ret, classes[class], find(now, ""), &then[i]);
+			if (!report_figures_sum_in(now, then[i].currency)->currency[0])
+				add_csv_sum(ret, classes[class], report_figures_sum_in(now, ""), &then[i]);
 	}
 }
 
@@ -62,7 +52,7 @@ struct both {
 	json_t *now, *before;
 };
 
-static void add_json_count(const struct report_figures_count *count, void *context)
+static void add_json_count(const struct report_count *count, void *context)
 {
 	const struct both *both = context;
 

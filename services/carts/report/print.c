@@ -67,7 +67,7 @@ void report_figures_each(const struct report_figures *now, const struct report_f
 	const struct report_words *words, report_figures_fn *each, void *context)
 {
 	for (int i = 0; i < REPORT_LINES; i++) {
-		const struct report_figures_count count = { .key = lines[i].key,
+		const struct report_count count = { .key = lines[i].key,
 			.label = words->labels[i],
 			.now = count_of(now, &lines[i]),
 			.before = count_of(before, &lines[i]),
@@ -189,7 +189,7 @@ struct telling {
 	void *context;
 };
 
-static void tell_count(const struct report_figures_count *count, void *context)
+static void tell_count(const struct report_count *count, void *context)
 {
 	const struct telling *telling = context;
 	char now[NUMBER_ROOM], before[NUMBER_ROOM];
@@ -206,16 +206,6 @@ void report_counts(const struct report *report, report_line_fn *each, void *cont
 {
 	report_figures_each(&report->now, &report->then, report->words, tell_count,
 		&(struct telling){ .report = report, .each = each, .context = context });
-}
-
-static const struct report_figures_sum *find_sum(const struct report_figures_sum *list, const char *currency)
-{
-	static const struct report_figures_sum nothing;
-
-	for (int i = 0; i < REPORT_CURRENCIES_MAX && list[i].currency[0]; i++)
-		if (strcmp(list[i].currency, currency) == 0)
-			return &list[i];
-	return &nothing;
 }
 
 static void tell_amounts(const struct telling *telling, const char *label, const char *currency, int64_t now,
@@ -237,8 +227,8 @@ static void tell_currency(const struct telling *telling, const char *currency, c
 {
 	const struct report_words *words = telling->report->words;
 	const struct report_figures_sum *clicked[] = {
-		find_sum(telling->report->now.sums[ATTRIBUTION_CLICKED], currency),
-		find_sum(telling->report->then.sums[ATTRIBUTION_CLICKED], currency),
+		report_figures_sum_in(telling->report->now.sums[ATTRIBUTION_CLICKED], currency),
+		report_figures_sum_in(telling->report->then.sums[ATTRIBUTION_CLICKED], currency),
 	};
 
 	tell_amounts(telling, words->won, currency, won[0].total_minor - won[0].back_minor,
@@ -257,11 +247,11 @@ void report_money(const struct report *report, report_line_fn *each, void *conte
 
 	for (int i = 0; i < now_count; i++)
 		tell_currency(&telling, now[i].currency,
-			(struct report_figures_sum[]){ now[i], *find_sum(then, now[i].currency) });
+			(struct report_figures_sum[]){ now[i], *report_figures_sum_in(then, now[i].currency) });
 	for (int i = 0; i < then_count; i++)
-		if (!find_sum(now, then[i].currency)->currency[0])
+		if (!report_figures_sum_in(now, then[i].currency)->currency[0])
 			tell_currency(&telling, then[i].currency,
-				(struct report_figures_sum[]){ *find_sum(now, ""), then[i] });
+				(struct report_figures_sum[]){ *report_figures_sum_in(now, ""), then[i] });
 }
 
 /* ---- text ---- */

@@ -149,3 +149,14 @@ const struct report_words *report_words_for(const char *locale, char ret_tag[LOC
 	locale_blend(words->language, tag, ret_tag);
 	return words;
 }
+
+const struct report_figures_sum *report_figures_sum_in(
+	const struct report_figures_sum list[REPORT_CURRENCIES_MAX], const char *currency)
+{
+	static const struct report_figures_sum nothing;
+
+	for (int i = 0; i < REPORT_CURRENCIES_MAX && list[i].currency[0]; i++)
+		if (strcmp(list[i].currency, currency) == 0)
+			return &list[i];
+	return &nothing;
+}

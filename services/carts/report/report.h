@@ -79,14 +79,17 @@ void report_figures_count(
 	const struct state *state, const struct shop *shop, const struct period *period, struct report_figures *ret);
 /* The net sums of clicked and mailed together, per currency; returns how many currencies. */
 int report_figures_won(const struct report_figures *figures, struct report_figures_sum ret[REPORT_CURRENCIES_MAX]);
+/* Of this currency; all zero: there is none in the list. */
+const struct report_figures_sum *report_figures_sum_in(
+	const struct report_figures_sum list[REPORT_CURRENCIES_MAX], const char *currency);
 
 /* The counts one by one, in the order in which reports show them. */
-struct report_figures_count {
-	const char *key, *label; /* key: for programs; label: for people */
+struct report_count {
+	const char *key, *label; /* for programs; for people */
 	uint32_t now, before;
 	bool opens_group; /* it begins a new group */
 };
-typedef void report_figures_fn(const struct report_figures_count *count, void *context);
+typedef void report_figures_fn(const struct report_count *count, void *context);
 void report_figures_each(const struct report_figures *now, const struct report_figures *before,
 	const struct report_words *words, report_figures_fn *each, void *context);
 

@@ -1,5 +1,5 @@
 /*
- * outcome.c: the facts that end a reminder, or put it off
+ * outcome.c: the facts that end a reminder, or put it off; claims that were not used
  *
  * Promises:  every outcome comes with its audit in the same turn; keys and versions are those that carts/policy/sends.h folds by.
  * Read next: sender.c

@@ -1,5 +1,5 @@
 /*
- * reminder_mail.c: writes the mail of a reminder
+ * reminder_mail.c: writes the mail of a reminder; what the sender needs for that, and which mails it has under way
  *
  * Owns:      which mails a sender has under way.
  * Promises:  same reminder, facts and time: same bytes; the unsubscribe link is signed for this shopper and shop alone.
@@ -66,7 +66,7 @@ void reminder_mail_claimed(const struct reminder_mail *reminder_mail)
 	((struct reminder_mail *)reminder_mail)->claimed = true;
 }
 
-int64_t reminder_mail_boot_us(const struct state *state, int64_t wall_us)
+int64_t sender_boot_us(const struct state *state, int64_t wall_us)
 {
 	return (int64_t)((double)wall_us / sender_context(state)->clock_rate);
 }

@@ -34,7 +34,7 @@ void reminder_mail_free(struct reminder_mail *reminder_mail);
 /* How many mails of this shop (NULL: of all shops) this sender works on that are not claimed yet. */
 uint32_t reminder_mails_under_way(const struct sender *context, const char *shop);
 void reminder_mail_claimed(const struct reminder_mail *reminder_mail);
-/* converts a span of wall time to boot time, the time of delays */
-int64_t reminder_mail_boot_us(const struct state *state, int64_t wall_us);
+int64_t sender_boot_us(
+	const struct state *state, int64_t wall_us); /* a span of the wall clock in boot time, as delays are given */
 
 #endif

@@ -41,7 +41,7 @@ static const int64_t backoff_us[] = { US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_
 
 static enum verdict wait_for(const struct state *state, struct turn *turn, int64_t wall_us, const char *reason)
 {
-	return turn_wait(turn, reminder_mail_boot_us(state, wall_us), reason);
+	return turn_wait(turn, sender_boot_us(state, wall_us), reason);
 }
 
 static enum verdict skip(struct turn *turn, const ReminderDue *due, const struct finding *finding)
@@ -104,7 +104,7 @@ static enum verdict settle(
 	case DECIDED_WAIT:
 		return wait_for(state, turn, finding->until_us - turn_now_us(turn), finding->reason);
 	case DECIDED_NO_SHOP:
-		return turn_failed(turn, reminder_mail_boot_us(state, NO_SHOP_US), finding->reason);
+		return turn_failed(turn, sender_boot_us(state, NO_SHOP_US), finding->reason);
 	}
 	return TURN_DONE;
 }
@@ -380,7 +380,7 @@ static const struct claims reminder_claims = { .table = CLAIMS_TABLE(sends),
 	.is_unused = is_reminder_unused,
 	.away = wait_for_server,
 	.after_failure = after_release,
-	.boot_us = reminder_mail_boot_us };
+	.boot_us = sender_boot_us };
 
 CLAIMS_FUNCTIONS(mail, reminder_claims)
 

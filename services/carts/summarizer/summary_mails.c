@@ -2,7 +2,7 @@
  * summary_mails.c: mails a summary to each who is named, once
  *
  * Owns:      the tables letters (shop, month/recipient -> struct claim_row) and letters.alarm (shop -> raised).
- * Promises:  as a reminder, a letter's last byte leaves only behind a fresh claim; what may have gone is not sent again, and raises
+ * Promises:  as of a reminder, the last byte of a summary's mail leaves only behind a fresh claim; what may have gone is not sent again, and raises
  *            an alarm that names the file; what did not go is tried until it does.
  * Fails by:  an alarm when a mail server refuses it for good.
  * Read next: services/kit/effect/claims.h (the machine that it runs on), summarizer.c

@@ -1,5 +1,5 @@
 /*
- * explanation.c: a move in one sentence, for `cartbus why`
+ * explanation.c: a decision in one sentence, for `cartbus why`
  *
  * Promises:  says every number the decision was made on: how long ago the cart was left, its size and waits, what went out when.
  * Read next: services/carts/policy/decision.c

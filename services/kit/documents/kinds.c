@@ -109,7 +109,8 @@ bool document_kinds_valid(const struct document_kind *const *const *tables, char
 
 /* --- the bytes of a text, before they are parsed --- */
 
-void owner_text_too_long(uint64_t bytes, size_t bytes_max, char ret_why[OWNER_TEXT_WHY])
+/* "is longer than 32 KB: it has 40000 bytes, and 32767 is most" */
+static void owner_text_too_long(uint64_t bytes, size_t bytes_max, char ret_why[OWNER_TEXT_WHY])
 {
 	snprintf(ret_why, OWNER_TEXT_WHY, "is longer than %zu KB: it has %" PRIu64 " bytes, and %zu is most",
 		(bytes_max + 1023) / 1024, bytes, bytes_max);

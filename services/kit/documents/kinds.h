@@ -125,8 +125,6 @@ enum { OWNER_TEXT_WHY = 120 };
 
 /* false: ret_why tells what is wrong: "is not a text in UTF-8". */
 bool owner_text_valid(struct bytes text, size_t bytes_max, char ret_why[OWNER_TEXT_WHY]);
-/* Writes a text such as "is longer than 32 KB: it has 40000 bytes, and 32767 is most". */
-void owner_text_too_long(uint64_t bytes, size_t bytes_max, char ret_why[OWNER_TEXT_WHY]);
 /*
  * The same for a file that was too long when it was read (-EFBIG). The file may have become shorter since, or
  * have no size (a device); then the text names one byte more than the limit.

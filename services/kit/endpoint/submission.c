@@ -1,5 +1,5 @@
 /*
- * submission.c: one request to an endpoint: what it says, and how its end is answered
+ * submission.c: one request to an endpoint: what it says, a body that is a file, how its end is answered; the counters
  *
  * Read next: services/platform/gateway/dispatch.c (who makes it, publishes its messages and has it answered)
  */
@@ -19,9 +19,9 @@
 
 /* --- the counters: told to the broker for the monitor, and logged --- */
 
-enum { OF_THE_SERVER = 2 }; /* which http.c tells beside these */
-static_assert(sizeof(struct counters) / sizeof(uint64_t) + OF_THE_SERVER <= METRICS_BESIDE,
-	"the heartbeat has room for no more");
+enum { OF_OTHERS = 2 + 5 }; /* what the gateway's http.c and the blobs (blob_uses_tell) tell beside these */
+static_assert(
+	sizeof(struct counters) / sizeof(uint64_t) + OF_OTHERS <= METRICS_BESIDE, "the heartbeat has room for no more");
 
 void counters_tell(struct metrics_sink *told, void *counters)
 {
@@ -44,6 +44,94 @@ void counters_log(const struct counters *counters, struct counters *logged)
 #undef LOG_COUNTER
 	log_event(LOG_INFO, "since the start%s", buffer_text(&line));
 }
+
+/*
+ * The body of a submission as a file
+ *
+ * Promises:  nothing is named before it is durable; nothing that was not named stays.
+ * Fails by:  507 when there is no room, else 503, and a line in the log.
+ */
+
+struct kept_body {
+	char name[BLOB_NAME_SIZE], owner[BLOB_OWNER_MAX + 1];
+	bool is_new; /* the content was not there before */
+};
+
+static bool refuse(struct submission *submission, int error)
+{
+	bool is_full = error == -ENOSPC || error == -EDQUOT;
+	struct endpoint_context *context = submission->context;
+
+	context->counters->refused++;
+	blob_uses_refuse(context->blobs);
+	submission_warn(submission, &context->of_bodies, submission->names[0],
+		is_full ? "there is no room on the disk for its body" : "its body cannot be written to the disk");
+	buffer_clear(&submission->answer->body);
+	answer_json_error(submission->answer, is_full ? 507 : 503,
+		is_full ? "there is no room for this body now" : "this body cannot be kept now");
+	return false;
+}
+
+static int begin_body(struct submission *submission)
+{
+	return blob_uses_begin(
+		submission->context->blobs, submission->endpoint->file->use, submission->names[0], &submission->body);
+}
+
+bool body_add(struct submission *submission, struct bytes piece)
+{
+	int r = submission->body ? 0 : begin_body(submission);
+
+	if (r == 0)
+		r = blob_add(submission->body, piece);
+	return r == 0 || refuse(submission, r);
+}
+
+ssize_t body_look(const struct submission *submission, uint64_t from, void *to, size_t size)
+{
+	assert(!submission->kept_body);
+	return submission->body ? blob_look_back(submission->body, from, to, size) : 0;
+}
+
+bool body_keep(struct submission *submission, const char *idem, char ret_name[BLOB_NAME_SIZE])
+{
+	const struct endpoint_file *file = submission->endpoint->file;
+	struct kept_body *kept = memory_new(sizeof(*kept));
+	int r = blob_owner_text(file->topic->name, idem, kept->owner);
+
+	assert(!submission->kept_body);
+	if (r == 0 && !submission->body) /* an empty body */
+		r = begin_body(submission);
+	if (r == 0)
+		r = blob_uses_commit(submission->context->blobs, file->use, submission->names[0], &submission->body,
+			kept->owner, kept->name, &kept->is_new);
+	if (r < 0) {
+		free(kept);
+		return refuse(submission, r);
+	}
+	memcpy(ret_name, kept->name, sizeof(kept->name));
+	submission->kept_body = kept;
+	return true;
+}
+
+/* The submission is at its end. */
+static void body_end(struct submission *submission)
+{
+	const struct kept_body *kept = submission->kept_body;
+	int r = 0;
+
+	blob_abandon(submission->body);
+	submission->body = NULL;
+	if (kept && kept->is_new && !submission->published)
+		r = blob_uses_release(submission->context->blobs, submission->endpoint->file->use, submission->names[0],
+			kept->name, kept->owner);
+	if (r < 0)
+		log_event(LOG_WARNING, "a body that nobody named stays: %s", strerror(-r));
+	free(submission->kept_body);
+	submission->kept_body = NULL;
+}
+
+/* --- the submission --- */
 
 void submission_clear(struct submission *submission)
 {
@@ -128,89 +216,4 @@ void submission_warn(
 		(unsigned long long)warnings->swallowed);
 	warnings->last_us = now_us;
 	warnings->swallowed = 0;
-}
-
-/*
- * The body of a submission as a file
- *
- * Promises:  nothing is named before it is durable; nothing that was not named stays.
- * Fails by:  507 when there is no room, else 503, and a line in the log.
- */
-
-struct kept_body {
-	char name[BLOB_NAME_SIZE], owner[BLOB_OWNER_MAX + 1];
-	bool is_new; /* the content was not there before */
-};
-
-static bool refuse(struct submission *submission, int error)
-{
-	bool is_full = error == -ENOSPC || error == -EDQUOT;
-	struct endpoint_context *context = submission->context;
-
-	context->counters->refused++;
-	blob_uses_refuse(context->blobs);
-	submission_warn(submission, &context->of_bodies, submission->names[0],
-		is_full ? "there is no room on the disk for its body" : "its body cannot be written to the disk");
-	buffer_clear(&submission->answer->body);
-	answer_json_error(submission->answer, is_full ? 507 : 503,
-		is_full ? "there is no room for this body now" : "this body cannot be kept now");
-	return false;
-}
-
-static int begin_body(struct submission *submission)
-{
-	return blob_uses_begin(
-		submission->context->blobs, submission->endpoint->file->use, submission->names[0], &submission->body);
-}
-
-bool body_add(struct submission *submission, struct bytes piece)
-{
-	int r = submission->body ? 0 : begin_body(submission);
-
-	if (r == 0)
-		r = blob_add(submission->body, piece);
-	return r == 0 || refuse(submission, r);
-}
-
-ssize_t body_look(const struct submission *submission, uint64_t from, void *to, size_t size)
-{
-	assert(!submission->kept_body);
-	return submission->body ? blob_look_back(submission->body, from, to, size) : 0;
-}
-
-bool body_keep(struct submission *submission, const char *idem, char ret_name[BLOB_NAME_SIZE])
-{
-	const struct endpoint_file *file = submission->endpoint->file;
-	struct kept_body *kept = memory_new(sizeof(*kept));
-	int r = blob_owner_text(file->topic->name, idem, kept->owner);
-
-	assert(!submission->kept_body);
-	if (r == 0 && !submission->body) /* an empty body */
-		r = begin_body(submission);
-	if (r == 0)
-		r = blob_uses_commit(submission->context->blobs, file->use, submission->names[0], &submission->body,
-			kept->owner, kept->name, &kept->is_new);
-	if (r < 0) {
-		free(kept);
-		return refuse(submission, r);
-	}
-	memcpy(ret_name, kept->name, sizeof(kept->name));
-	submission->kept_body = kept;
-	return true;
-}
-
-void body_end(struct submission *submission)
-{
-	const struct kept_body *kept = submission->kept_body;
-	int r = 0;
-
-	blob_abandon(submission->body);
-	submission->body = NULL;
-	if (kept && kept->is_new && !submission->published)
-		r = blob_uses_release(submission->context->blobs, submission->endpoint->file->use, submission->names[0],
-			kept->name, kept->owner);
-	if (r < 0)
-		log_event(LOG_WARNING, "a body that nobody named stays: %s", strerror(-r));
-	free(submission->kept_body);
-	submission->kept_body = NULL;
 }

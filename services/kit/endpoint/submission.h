@@ -183,6 +183,5 @@ bool body_keep(struct submission *submission, const char *idem, char ret_name[BL
 
 /* Adds the next piece of the body. false: the answer is complete. */
 bool body_add(struct submission *submission, struct bytes piece);
-void body_end(struct submission *submission); /* to be called at the end of the submission */
 
 #endif

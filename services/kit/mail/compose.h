@@ -41,9 +41,6 @@ int mail_header_text(struct buffer *ret, const char *name, const char *value);
 int mail_header_plain(struct buffer *ret, const char *name, const char *value);
 /* Appends "Name <address>" or "address", with encoded words only in the name. */
 int mail_header_mailbox(struct buffer *ret, const char *name, const char *mailbox);
-void mail_header_date(struct buffer *ret, int64_t now_us);
-/* Splits a mailbox into name and normalised address. */
-int mailbox_split(const char *mailbox, char ret_name[200], char ret_address[ADDRESS_MAX + 1]);
 
 /* Appends the text as quoted-printable: \n becomes CRLF, lines have at most 76 characters. */
 void mail_quoted_printable(struct buffer *ret, const char *text);

@@ -4,7 +4,7 @@
  * Owns:      a Maildir: tmp/ while a mail is written and claimed, new/ when it is sent. The syncs, of many files at a time.
  * Promises:  the file in new/ is whole and on the disk, and its name too before it counts as sent; the name is the Message-ID, so a
  *            mail is there once, also after a crash and a second try; a mail without a yes to its claim never reaches new/.
- * Fails by:  NOT_SENT with the reason (a full disk, a folder that was taken away).
+ * Fails by:  MAIL_NOT_SENT with the reason (a full disk, a folder that was taken away).
  * Read next: transport.h
  */
 #include "bus/base/cleanup.h"

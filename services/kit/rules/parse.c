@@ -230,7 +230,7 @@ static enum mend_place mend_place_of(const struct items *items, int at)
 	return at > 0 ? MEND_INSIDE : MEND_FIRST;
 }
 
-/* The tokens with every word mended that no language knows. `ret_places`: of the mended ones. false: it cannot be. */
+/* The tokens with every word mended that no language knows. `ret_count`: how many were mended. false: it cannot be done. */
 static bool mend_in(const struct attempt *attempt, const struct language *language, struct token *ret, int *ret_count)
 {
 	struct items *items = memory_new(sizeof(*items));

@@ -10,7 +10,8 @@
 #include "services/kit/rules/text.h"
 #include <stdio.h>
 
-#define BETWEEN_MAILS_US (4 * US_PER_HOUR) /* as MOVE_BETWEEN_US (decision.h), which also holds for deferred mails */
+#define BETWEEN_MAILS_US                                                                                               \
+	(4 * US_PER_HOUR) /* as DECISION_BETWEEN_US (services/carts/policy/decision.h), which also holds for deferred mails */
 
 enum { NOT_TAKEN = 1 };
 

@@ -1,5 +1,5 @@
 /*
- * settings.c: the table of cartbus.conf
+ * settings.c: the table of cartbus.conf, and whether the folders and addresses that it names can be used
  */
 #include "services/kit/settings/settings.h"
 #include "bus/actor/process.h"
@@ -43,7 +43,7 @@ static bool is_proxies(const char *value)
 }
 
 /* The path of a socket, or a port of this machine alone. */
-static bool is_door(const char *value)
+static bool is_lmtp_place(const char *value)
 {
 	static const char here[] = "127.0.0.1:";
 	const struct config_kind port = CONFIG_PORT;
@@ -117,7 +117,7 @@ const struct config_key settings_keys[] = {
 	{ "mailin", "lmtp", NULL,
 		"where a mail server here delivers them over LMTP: the path of a socket, or 127.0.0.1:PORT; none: "
 		"nowhere",
-		.kind = CONFIG_JUDGED("the path of a socket, or 127.0.0.1:PORT", SOCKET_MOST, is_door),
+		.kind = CONFIG_JUDGED("the path of a socket, or 127.0.0.1:PORT", SOCKET_MOST, is_lmtp_place),
 		.readers = "mailin cartbus" },
 	{ "mailin", "lmtp-group", "",
 		"of such a socket: the mail server's group, whose members alone may connect; all, if not given",

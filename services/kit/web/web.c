@@ -56,7 +56,7 @@ void web_time(struct web_connection *connection, struct list *list)
 void web_queue(struct web_connection *connection)
 {
 	list_remove(&connection->waiting);
-	list_append(&connection->web->lane, &connection->waiting);
+	list_append(&connection->web->queue, &connection->waiting);
 }
 
 /* ---- bytes ---- */
@@ -370,7 +370,6 @@ static bool make_room(struct web *web, const struct source *only)
 
 	if (!who)
 		who = longest_of(&web->streaming, only);
-
 	if (!who)
 		return false;
 	web->counters.crowded_out += who != lingering;
@@ -499,11 +498,11 @@ static void go_on(struct web_connection *connection)
 }
 
 /* Those with large bodies, each of which takes a place at the end again after each piece. */
-static void serve_lane(struct web *web)
+static void serve_queue(struct web *web)
 {
 	web->served_large = false;
-	for (int i = 0; i < SLOW_AT_ONCE && !list_empty(&web->lane); i++)
-		go_on(LIST_ENTRY(web->lane.next, struct web_connection, waiting));
+	for (int i = 0; i < SLOW_AT_ONCE && !list_empty(&web->queue); i++)
+		go_on(LIST_ENTRY(web->queue.next, struct web_connection, waiting));
 }
 
 static void wake_rested(struct web *web)
@@ -569,7 +568,7 @@ int64_t web_work(struct web *web)
 	if (web->spare < 0)
 		web->spare = open_spare();
 	wake_rested(web);
-	serve_lane(web);
+	serve_queue(web);
 	count = epoll_wait(web->epoll, events, EVENTS_AT_ONCE, 0);
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &web->libraries)
@@ -585,7 +584,7 @@ int64_t web_work(struct web *web)
 	if (web->library_due)
 		library_run(web);
 	bury(web);
-	return list_empty(&web->lane) && !web->library_due ? wait_us : 0;
+	return list_empty(&web->queue) && !web->library_due ? wait_us : 0;
 }
 
 /* ---- from beginning to end ---- */
@@ -617,7 +616,7 @@ struct web *web_new(int listening, const struct web_limits *limits, const struct
 	list_init(&web->lingering);
 	list_init(&web->small);
 	list_init(&web->large);
-	list_init(&web->lane);
+	list_init(&web->queue);
 	list_init(&web->resting);
 	list_init(&web->dead);
 	if (web->epoll >= 0 && library_start(web) &&

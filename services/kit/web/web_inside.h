@@ -45,7 +45,7 @@ struct web_connection { /* a connection, and the one request that is taken on it
 	uint32_t watched;      /* epoll's events; 0: it is not watched by us */
 	struct list timed;     /* in web's busy, streaming, deciding or lingering; the oldest first */
 	struct list receiving; /* in web's small or large, while its body is kept */
-	/* in web's list `lane` (waits for its turn) or `resting` (its network must rest) */
+	/* in the list `queue` of web (waits for its turn) or `resting` (its network must rest) */
 	struct list waiting;
 	int64_t since_us;      /* boot time: of `timed` */
 	int64_t rest_until_us; /* of web's resting */
@@ -89,7 +89,7 @@ struct web {
 	struct web_counters counters;
 	struct list busy, streaming, deciding, lingering;
 	struct list small, large;
-	struct list lane, resting;
+	struct list queue, resting;
 	struct list dead; /* closed, freed at the end of the turn */
 	struct MHD_Daemon *libraries[LIBRARIES];
 	struct web_connection *handed; /* the connection that is being given to the library now */

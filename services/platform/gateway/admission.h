@@ -1,7 +1,7 @@
 /*
  * admission.h: one pure function that decides whether a message is published, waits, is spooled or is refused
  *
- * The rules (design: the door when the broker is away):
+ * The rules (what the gateway answers while the broker is away):
  * - what was answered 200 is confirmed by the broker, or synced in our spool;
  * - nothing overtakes the spool: while it holds something, what comes is held back until it has drained, or joins it;
  * - a stop that lies in a spool which the broker does not know of could be overtaken by a claim. So stops are spooled only once

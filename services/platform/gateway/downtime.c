@@ -2,7 +2,7 @@
  * downtime.c: how long nobody could reach this gateway, told when it is back
  *
  * Promises:  what it says goes into the spool before the broker hears of us: no claim is answered between our return and it.
- * Fails by:  holding too long when the wall clock jumped ahead while we were away; never longer than HOLD_MOST.
+ * Fails by:  holding too long when the wall clock jumped ahead while we were away; never longer than HOLD_MOST_US.
  * Read next: downtime.h, services/carts/sender/outage.h (who waits)
  */
 #include "services/platform/gateway/downtime.h"

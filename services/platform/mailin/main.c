@@ -1,5 +1,5 @@
 /*
- * main.c: the process cartbus-mailin: the service, and a folder of mails and a door for them beside it in the loop; and, called by itself,
+ * main.c: the process cartbus-mailin: the service, and a folder of mails and a server that takes mails (LMTP) beside it in the loop; and, called by itself,
  * the process that reads them
  *
  * Without [mailin] folder and lmtp it only fetches what SNS needs.

@@ -268,7 +268,8 @@ static bool is_bounce_address_of(const char *name, const char *kind, void *conte
 	return !search->found;
 }
 
-bool match_is_bounce_address(const struct state *state, const char *address)
+/* The address is a shop's bounce address, with a tag of the right shape or without a star: not proven to be ours. */
+static bool match_is_bounce_address(const struct state *state, const char *address)
 {
 	struct tag_search search = { .state = state, .address = address };
 

@@ -18,11 +18,6 @@ bool match_find(const struct state *state, const struct keyring *keys, int64_t n
 
 /* Does a shop receive bounces at this address's domain (shop.conf, [mail] bounce)? */
 bool match_knows(const struct state *state, const char *address);
-/*
- * Is the address a shop's bounce address, with a tag of the right form or without a star? This does not prove
- * that it is ours.
- */
-bool match_is_bounce_address(const struct state *state, const char *address);
 int match_shops_at(const struct state *state, const char *domain, char ret_first[64]); /* shops with this domain */
 bool match_shop_has(const struct state *state, const char *shop, const char *domain);
 

@@ -1,5 +1,5 @@
 /*
- * channels.c: an alarm as a mail, and as JSON for a webhook
+ * channels.c: which ways there are to the admin; an alarm as a mail, and as JSON for a webhook
  *
  * Promises:  same alarm, same id: who gets it twice can tell. No address of a shopper is in an alarm's text, so none is here.
  * Fails by:  -EINVAL in words, at the start of the process already where the configuration is at fault.

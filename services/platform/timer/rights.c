@@ -1,4 +1,7 @@
-/* rights.c: the topics that a timer may fire, and the services that may set such a timer, from the tables of all systems */
+/*
+ * rights.c: the topics that a timer may fire, and the services that may set such a timer, from the tables of all systems; the alarm
+ * about timers that were ignored for that
+ */
 #include "services/platform/timer/rights.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/clock.h"

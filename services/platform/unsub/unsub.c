@@ -5,7 +5,7 @@
  * Remembers: suppression, privacy.state, reminder.sent, mail.feedback, shop.status, alarm
  * Says:      suppression, privacy.state, audit, shop.status, alarm
  * Promises:  an address enters the list once and keeps its first source; only a person takes it off, and says why: the shopper
- *            what he said on the page himself, the owner all else; a row that was lifted stays as history, and an opt-out after
+ *            what the shopper said on the page, the owner all else; a row that was lifted stays as history, and an opt-out after
  *            that counts again.
  * Fails by:  dead-lettering what names no address: nothing to put on a list.
  * Read next: rate.c (when complaints pause a shop), privacy.c, carts/policy/stops.h (why a mail is
@@ -26,7 +26,8 @@
  *            gives way to any other source. Every change is audited with what stood there before.
  */
 
-bool list_has(const struct state *state, const char *shop, const char *address_hash, Suppression *ret_row)
+/* false: nobody of this name is on the list now. */
+static bool list_has(const struct state *state, const char *shop, const char *address_hash, Suppression *ret_row)
 {
 	return suppressions_get(state, shop, address_hash, ret_row) && !ret_row->lifted;
 }
@@ -89,7 +90,8 @@ enum verdict list_person(const struct state *state, struct turn *turn, const str
 	return TURN_DONE;
 }
 
-void list_lift(struct turn *turn, const struct state *state, const Suppression *row, const AdminAction *action)
+/* Takes it off; since when and why it was listed stays. */
+static void list_lift(struct turn *turn, const struct state *state, const Suppression *row, const AdminAction *action)
 {
 	Suppression lifted = *row;
 

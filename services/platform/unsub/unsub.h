@@ -18,10 +18,6 @@ struct listing {
 
 /* Puts an address on the list, unless it is there already for an equally strong reason. */
 enum verdict list_person(const struct state *state, struct turn *turn, const struct listing *listing);
-/* false: this address is not on the list now. */
-bool list_has(const struct state *state, const char *shop, const char *address_hash, Suppression *ret_row);
-/* Lifts the row; its date and reason of listing stay. */
-void list_lift(struct turn *turn, const struct state *state, const Suppression *row, const AdminAction *action);
 
 struct note {
 	/* who: NULL or "" means the system; cart_id may be NULL */

@@ -628,5 +628,5 @@ int main(void)
 		cmocka_unit_test(of_one_name_the_first_note_stays),
 	};
 
-	return cmocka_run_group_tests_name("cartbus.recall", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cartbus.recover_sends", tests, NULL, NULL);
 }

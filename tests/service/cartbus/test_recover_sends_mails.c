@@ -213,5 +213,5 @@ int main(void)
 		cmocka_unit_test(a_damaged_state_is_told_and_so_is_one_that_cannot_be_read),
 	};
 
-	return cmocka_run_group_tests_name("cartbus.recall_sends", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cartbus.recover_sends_mails", tests, NULL, NULL);
 }

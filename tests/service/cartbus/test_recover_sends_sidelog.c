@@ -530,5 +530,5 @@ int main(void)
 		cmocka_unit_test(what_is_no_side_log_is_told_and_none_is_fine),
 	};
 
-	return cmocka_run_group_tests_name("cartbus.recall_sidelog", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cartbus.recover_sends_sidelog", tests, NULL, NULL);
 }

@@ -88,5 +88,5 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_is_said_so),
 	};
 
-	return cmocka_run_group_tests_name("mime", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cartbus.reminder_mail", tests, NULL, NULL);
 }

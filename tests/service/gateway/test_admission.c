@@ -85,7 +85,7 @@ static const struct row rows[] = {
 		0 },
 };
 
-static void the_door_decides_as_the_design_says(void **state)
+static void the_gateway_decides_as_the_design_says(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -133,7 +133,7 @@ static void no_wait_outlasts_the_promise_and_no_stop_is_spooled_under_it(void **
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_door_decides_as_the_design_says),
+		cmocka_unit_test(the_gateway_decides_as_the_design_says),
 		cmocka_unit_test(no_wait_outlasts_the_promise_and_no_stop_is_spooled_under_it),
 	};
 

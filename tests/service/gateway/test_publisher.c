@@ -1,4 +1,4 @@
-/* test_webhook_health.c: from an authentic message to the bus, or into the spool on a real disk, while the broker comes and goes in virtual time */
+/* test_publisher.c: from an authentic message to the bus, or into the spool on a real disk, while the broker comes and goes in virtual time */
 #include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "given.h"
@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KNOCKS_MOST = 4, MANY = 300, NAMES_ROOM = 8 * MANY };
+enum { ADDED_MOST = 4, MANY = 300, NAMES_ROOM = 8 * MANY };
 #define WHILE_US (10 * US_PER_MS)
 #define AWAY_US US_PER_MINUTE /* until the broker's end is noticed, and its promise has run out */
 
 static const struct service *const services[] = { &gateway, &unsub, NULL };
 
-struct knocked {
+struct added {
 	int answers;
 	enum submission_end end;
 	uint64_t seq;
@@ -27,7 +27,7 @@ static struct {
 	struct sim *sim;
 	struct counters counters;
 	struct publisher *publisher;
-	struct knocked knocked[KNOCKS_MOST];
+	struct added added[ADDED_MOST];
 	int wakes;
 } scene;
 
@@ -37,7 +37,7 @@ static void wake(void *context)
 	scene.wakes++;
 }
 
-static void open_door(void)
+static void open_publisher(void)
 {
 	scene.publisher = publisher_open(
 		scene.folder, sim_runtime(scene.sim, "gateway"), sim_clock(scene.sim), &scene.counters, wake, NULL);
@@ -52,7 +52,7 @@ static int setup(void **state)
 	scene.sim = sim_new(services, INT64_C(20000) * US_PER_DAY, 1);
 	for (int i = 0; services[i]; i++)
 		sim_start(scene.sim, services[i]->name, services[i], NULL);
-	open_door();
+	open_publisher();
 	return 0;
 }
 
@@ -67,12 +67,12 @@ static int teardown(void **state)
 
 static void note(void *context, enum submission_end end, uint64_t seq, const char *why)
 {
-	struct knocked *knocked = context;
+	struct added *added = context;
 
-	knocked->answers++;
-	knocked->end = end;
-	knocked->seq = seq;
-	TEXT_COPY(knocked->why, why ? why : "");
+	added->answers++;
+	added->end = end;
+	added->seq = seq;
+	TEXT_COPY(added->why, why ? why : "");
 }
 
 static void encode(int name, struct buffer *ret)
@@ -88,17 +88,17 @@ static void encode(int name, struct buffer *ret)
 		0);
 }
 
-static struct knocked *knock(int nth, int name, bool stop)
+static struct added *add(int nth, int name, bool stop)
 {
 	struct buffer message = { 0 };
-	struct knocked *knocked = &scene.knocked[nth];
+	struct added *added = &scene.added[nth];
 
-	*knocked = (struct knocked){ 0 };
+	*added = (struct added){ 0 };
 	encode(name, &message);
-	publisher_add(scene.publisher, &message, stop, note, knocked);
+	publisher_add(scene.publisher, &message, stop, note, added);
 	assert_null(message.data);
-	assert_int_equal(knocked->answers, 0);
-	return knocked;
+	assert_int_equal(added->answers, 0);
+	return added;
 }
 
 static void pass(int64_t us)
@@ -110,12 +110,12 @@ static void pass(int64_t us)
 	publisher_work(scene.publisher);
 }
 
-static void must_be(const struct knocked *knocked, enum submission_end end, const char *why)
+static void must_be(const struct added *added, enum submission_end end, const char *why)
 {
-	assert_int_equal(knocked->answers, 1);
-	assert_int_equal(knocked->end, end);
-	assert_string_equal(knocked->why, why);
-	assert_int_equal(knocked->seq > 0, end == SUBMISSION_ACCEPTED || end == SUBMISSION_DUPLICATE);
+	assert_int_equal(added->answers, 1);
+	assert_int_equal(added->end, end);
+	assert_string_equal(added->why, why);
+	assert_int_equal(added->seq > 0, end == SUBMISSION_ACCEPTED || end == SUBMISSION_DUPLICATE);
 }
 
 static void lose_broker(void)
@@ -159,18 +159,18 @@ static const char *names_to(int count)
 
 static void a_message_is_accepted_when_the_bus_has_it_and_a_duplicate_where_it_was(void **state)
 {
-	const struct knocked *first, *again;
+	const struct added *first, *again;
 
 	(void)state;
 	pass(US_PER_S);
 	assert_true(publisher_live(scene.publisher));
 	assert_null(publisher_trouble(scene.publisher));
-	first = knock(0, 1, false);
+	first = add(0, 1, false);
 	publisher_work(scene.publisher);
 	assert_int_equal(first->answers, 0);
 	pass(US_PER_S);
 	must_be(first, SUBMISSION_ACCEPTED, "");
-	again = knock(1, 1, true);
+	again = add(1, 1, true);
 	pass(US_PER_S);
 	must_be(again, SUBMISSION_DUPLICATE, "");
 	assert_int_equal(again->seq, first->seq);
@@ -190,9 +190,9 @@ static void what_the_bus_cannot_carry_is_refused(void **state)
 	(void)state;
 	pass(US_PER_S);
 	buffer_add(&message, zeros, sizeof(zeros));
-	publisher_add(scene.publisher, &message, false, note, &scene.knocked[0]);
+	publisher_add(scene.publisher, &message, false, note, &scene.added[0]);
 	pass(US_PER_S);
-	must_be(&scene.knocked[0], SUBMISSION_REFUSED, "the message is too large for the bus");
+	must_be(&scene.added[0], SUBMISSION_REFUSED, "the message is too large for the bus");
 }
 
 /* ---- without one ---- */
@@ -201,7 +201,7 @@ static void a_gateway_that_never_met_its_broker_keeps_nothing(void **state)
 {
 	static const char never[] = "the broker is away and this gateway has never met it";
 	struct buffer message = { 0 };
-	const struct knocked *asked, *stop;
+	const struct added *asked, *stop;
 
 	(void)state;
 	sim_kill_broker(scene.sim);
@@ -210,8 +210,8 @@ static void a_gateway_that_never_met_its_broker_keeps_nothing(void **state)
 	encode(9, &message);
 	publisher_begin_with(scene.publisher, buffer_bytes(&message));
 	buffer_free(&message);
-	asked = knock(0, 1, false);
-	stop = knock(1, 2, true);
+	asked = add(0, 1, false);
+	stop = add(1, 2, true);
 	publisher_work(scene.publisher);
 	must_be(asked, SUBMISSION_REFUSED, never);
 	must_be(stop, SUBMISSION_REFUSED, never);
@@ -224,27 +224,27 @@ static void a_gateway_that_never_met_its_broker_keeps_nothing(void **state)
 /* Also over an end of the gateway; what comes in the meantime comes behind. */
 static void what_is_spooled_is_said_in_its_order_when_the_broker_is_back(void **state)
 {
-	const struct knocked *late;
+	const struct added *late;
 
 	(void)state;
 	pass(US_PER_S);
 	lose_broker();
 	assert_null(publisher_trouble(scene.publisher));
 	for (int i = 0; i < 3; i++) {
-		const struct knocked *kept = knock(i, i + 1, i == 1);
+		const struct added *kept = add(i, i + 1, i == 1);
 
 		publisher_work(scene.publisher);
 		must_be(kept, SUBMISSION_SPOOLED, "");
 		assert_int_equal(publisher_spooled(scene.publisher), i + 1);
 	}
 	publisher_close(scene.publisher);
-	open_door();
+	open_publisher();
 	assert_int_equal(publisher_spooled(scene.publisher), 3);
 	assert_null(publisher_trouble(scene.publisher));
 	sim_restart_broker(scene.sim);
 	for (int i = 0; i < 2000 && !publisher_live(scene.publisher); i++)
 		pass(WHILE_US);
-	late = knock(3, 4, true);
+	late = add(3, 4, true);
 	for (int i = 0; i < 2000 && late->answers == 0; i++)
 		pass(WHILE_US);
 	must_be(late, SUBMISSION_ACCEPTED, "");
@@ -262,7 +262,7 @@ static void a_large_spool_drains_whole_and_each_message_once(void **state)
 	pass(US_PER_S);
 	lose_broker();
 	for (int i = 0; i < MANY; i++) {
-		const struct knocked *kept = knock(0, i, false);
+		const struct added *kept = add(0, i, false);
 
 		publisher_work(scene.publisher);
 		must_be(kept, SUBMISSION_SPOOLED, "");
@@ -282,14 +282,14 @@ static void a_large_spool_drains_whole_and_each_message_once(void **state)
 static void what_has_to_be_said_first_is(void **state)
 {
 	struct buffer message = { 0 };
-	const struct knocked *later;
+	const struct added *later;
 
 	(void)state;
 	pass(US_PER_S);
 	encode(9, &message);
 	publisher_begin_with(scene.publisher, buffer_bytes(&message));
 	buffer_free(&message);
-	later = knock(0, 1, false);
+	later = add(0, 1, false);
 	pass(US_PER_S);
 	must_be(later, SUBMISSION_ACCEPTED, "");
 	assert_string_equal(names_heard(), "9 1");
@@ -298,14 +298,14 @@ static void what_has_to_be_said_first_is(void **state)
 /* A claim may be said until the broker's promise has run out: a stop in the spool would not be known to it. */
 static void a_stop_is_not_kept_back_from_a_broker_that_has_just_gone(void **state)
 {
-	const struct knocked *ordinary, *stop;
+	const struct added *ordinary, *stop;
 	int64_t since_us;
 
 	(void)state;
 	pass(US_PER_S);
 	sim_kill_broker(scene.sim);
-	ordinary = knock(0, 1, false);
-	stop = knock(1, 2, true);
+	ordinary = add(0, 1, false);
+	stop = add(1, 2, true);
 	since_us = sim_now_us(scene.sim);
 	for (int i = 0; i < 1000 && stop->answers == 0; i++) {
 		pass(WHILE_US);
@@ -323,13 +323,13 @@ static void what_still_waits_when_it_closes_is_refused(void **state)
 {
 	(void)state;
 	pass(US_PER_S);
-	knock(0, 1, false);
-	knock(1, 2, true);
+	add(0, 1, false);
+	add(1, 2, true);
 	publisher_close(scene.publisher);
-	must_be(&scene.knocked[0], SUBMISSION_REFUSED, "the gateway is stopping");
-	must_be(&scene.knocked[1], SUBMISSION_REFUSED, "the gateway is stopping");
+	must_be(&scene.added[0], SUBMISSION_REFUSED, "the gateway is stopping");
+	must_be(&scene.added[1], SUBMISSION_REFUSED, "the gateway is stopping");
 	publisher_close(NULL);
-	open_door();
+	open_publisher();
 	assert_int_equal(publisher_spooled(scene.publisher), 0);
 	pass(US_PER_S);
 	assert_string_equal(names_heard(), "");

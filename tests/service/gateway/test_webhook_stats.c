@@ -1,4 +1,4 @@
-/* test_webhook_stats.c: what came through the door is told to a simulated bus, in virtual time */
+/* test_webhook_stats.c: what storefronts sent is told to a simulated bus, in virtual time */
 #include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "given.h"

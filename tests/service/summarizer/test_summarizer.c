@@ -535,7 +535,7 @@ static void what_is_said_late_of_an_earlier_try_frees_no_claim(void **state)
 	harness_free(h);
 }
 
-static void a_letter_that_is_settled_stays_so_whatever_is_said_of_it_later(void **state)
+static void a_mail_that_is_settled_stays_so_whatever_is_said_of_it_later(void **state)
 {
 	static const SummaryEnd ends[] = { SUMMARY_SENT, SUMMARY_REFUSED, SUMMARY_AMBIGUOUS };
 	(void)state;
@@ -555,7 +555,7 @@ static void a_letter_that_is_settled_stays_so_whatever_is_said_of_it_later(void 
 	}
 }
 
-static void a_letter_whose_claim_does_not_hold_any_more_is_not_sent(void **state)
+static void a_mail_whose_claim_does_not_hold_any_more_is_not_sent(void **state)
 {
 	static const SummaryEnd ends[] = { SUMMARY_SENT, SUMMARY_RELEASED, SUMMARY_REFUSED, SUMMARY_AMBIGUOUS };
 	(void)state;
@@ -633,8 +633,8 @@ int main(void)
 		cmocka_unit_test(an_alarm_of_another_kind_is_none_about_a_summary),
 		cmocka_unit_test(what_may_have_gone_is_not_sent_again_and_somebody_is_told),
 		cmocka_unit_test(what_is_said_late_of_an_earlier_try_frees_no_claim),
-		cmocka_unit_test(a_letter_that_is_settled_stays_so_whatever_is_said_of_it_later),
-		cmocka_unit_test(a_letter_whose_claim_does_not_hold_any_more_is_not_sent),
+		cmocka_unit_test(a_mail_that_is_settled_stays_so_whatever_is_said_of_it_later),
+		cmocka_unit_test(a_mail_whose_claim_does_not_hold_any_more_is_not_sent),
 		cmocka_unit_test(an_end_that_a_newer_release_says_is_never_sent_again),
 		cmocka_unit_test(a_claim_whose_owner_is_gone_is_waited_for_and_then_told),
 		cmocka_unit_test(our_own_claim_has_until_its_deadline),

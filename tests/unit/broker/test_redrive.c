@@ -1,4 +1,4 @@
-/* many letters are handed out once more: a redrive of dead ones, a replay of the log */
+/* many messages are handed out once more: a redrive of dead ones, a replay of the log */
 #include "bus/base/text.h"
 #include "desk.h"
 #include <setjmp.h>

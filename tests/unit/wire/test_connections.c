@@ -89,7 +89,7 @@ static void end(struct scene *scene)
 
 /* --- a peer --- */
 
-static int knock(const struct scene *scene)
+static int connect_peer(const struct scene *scene)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
@@ -104,7 +104,7 @@ static int knock(const struct scene *scene)
 /* The only one that is connected, or comes while `others` descriptors are open for those before. */
 static int come(const struct scene *scene, int others)
 {
-	int fd = knock(scene);
+	int fd = connect_peer(scene);
 
 	await_open(scene, others + PER_PEER + LOOKED_AT);
 	return fd;
@@ -338,7 +338,7 @@ static void past_256_that_wait_the_newest_are_not_kept(void **state)
 	go_away(come(&scene, PER_PEER + LOOKED_AT)); /* what waits begins in the middle of the ring then */
 	assert_told(&scene, me(), NOISE);
 	for (int i = 0; i < WAITING_MOST; i++)
-		peers[i] = knock(&scene);
+		peers[i] = connect_peer(&scene);
 	await_open(&scene, (1 + WAITING_MOST) * PER_PEER + LOOKED_AT_MOST * LOOKED_AT);
 	for (int i = 0; i < WAITING_MOST; i++)
 		close(peers[i]);

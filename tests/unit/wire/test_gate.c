@@ -54,7 +54,7 @@ static void end(struct scene *scene)
 }
 
 /* Says one word to the door; with a key, over CURVE. */
-static void *knock(struct scene *scene, const struct curve_pair *mine)
+static void *connect_peer(struct scene *scene, const struct curve_pair *mine)
 {
 	void *socket = zmq_socket(scene->peers, ZMQ_PUSH);
 	int linger = 0;
@@ -105,7 +105,7 @@ static void over_tcp_a_key_is_its_name_and_every_word_carries_it(void **state)
 	begin(&scene, true);
 	curve_make(&mine);
 	bind_door(&scene, "tcp://127.0.0.1:*", &scene.key);
-	peer = knock(&scene, &mine);
+	peer = connect_peer(&scene, &mine);
 	assert_true(arrives(&scene, true, PATIENCE_MS, who));
 	assert_string_equal(who, scene.asked_who);
 	assert_int_equal(strlen(who), 4 + 2 * CURVE_KEY);
@@ -130,7 +130,7 @@ static void over_ipc_a_uid_is_its_name(void **state)
 	snprintf(endpoint, sizeof(endpoint), "ipc://%s/door", folder.path);
 	snprintf(me, sizeof(me), "uid:%lu", (unsigned long)getuid());
 	bind_door(&scene, endpoint, NULL);
-	peer = knock(&scene, NULL);
+	peer = connect_peer(&scene, NULL);
 	assert_true(arrives(&scene, true, PATIENCE_MS, who));
 	assert_string_equal(who, me);
 	zmq_close(peer);
@@ -149,7 +149,7 @@ static void who_is_not_admitted_is_counted_and_not_heard(void **state)
 	begin(&scene, false);
 	curve_make(&mine);
 	bind_door(&scene, "tcp://127.0.0.1:*", &scene.key);
-	peer = knock(&scene, &mine);
+	peer = connect_peer(&scene, &mine);
 	assert_false(arrives(&scene, true, A_MOMENT_MS, who));
 	assert_true(gate_refused(scene.gate) > 0);
 	assert_false(gate_let_in(scene.gate, scene.asked_who, "127.0.0.1"));
@@ -166,7 +166,7 @@ static void who_brings_no_key_is_not_even_asked_about(void **state)
 	(void)state;
 	begin(&scene, true);
 	bind_door(&scene, "tcp://127.0.0.1:*", &scene.key);
-	peer = knock(&scene, NULL);
+	peer = connect_peer(&scene, NULL);
 	assert_false(arrives(&scene, true, A_MOMENT_MS, who));
 	assert_string_equal(scene.asked_who, "");
 	zmq_close(peer);
@@ -183,7 +183,7 @@ static void without_curve_nobody_has_a_name_over_tcp(void **state)
 	(void)state;
 	begin(&scene, true);
 	bind_door(&scene, "tcp://127.0.0.1:*", NULL);
-	peer = knock(&scene, NULL);
+	peer = connect_peer(&scene, NULL);
 	assert_false(arrives(&scene, true, A_MOMENT_MS, who));
 	assert_true(gate_refused(scene.gate) > 0);
 	assert_string_equal(scene.asked_who, "");
@@ -202,7 +202,7 @@ static void while_the_gate_is_silent_nobody_gets_in(void **state)
 	begin(&scene, true);
 	curve_make(&mine);
 	bind_door(&scene, "tcp://127.0.0.1:*", &scene.key);
-	peer = knock(&scene, &mine);
+	peer = connect_peer(&scene, &mine);
 	assert_false(arrives(&scene, false, A_MOMENT_MS, who));
 	assert_true(arrives(&scene, true, PATIENCE_MS, who)); /* it was only late */
 	zmq_close(peer);
@@ -222,7 +222,7 @@ static void without_a_gate_nobody_gets_in(void **state)
 	scene.gate = NULL;
 	curve_make(&mine);
 	bind_door(&scene, "tcp://127.0.0.1:*", &scene.key);
-	peer = knock(&scene, &mine);
+	peer = connect_peer(&scene, &mine);
 	assert_false(arrives(&scene, false, A_MOMENT_MS, who));
 	zmq_close(peer);
 	end(&scene);
