@@ -63,6 +63,8 @@ struct blob_counts blob_store_counts(const struct blob_store
 		*store); /* of the last count, and what this process did since; a reader's are 0 before it */
 uint64_t blob_store_oldest_us(
 	const struct blob_store *store); /* when the oldest was written, at the last count; 0: none */
+/* Since the store was opened, by commits and blob_refer. An owner's reference that was there before is not made again. */
+uint64_t blob_store_references_made(const struct blob_store *store);
 DEFINE_CLEANUP(struct blob_store *, blob_store_close)
 
 int blob_begin(struct blob_store *store, struct blob_writer **ret);

@@ -15,6 +15,7 @@ struct blob_store {
 	struct blob_counts counts;
 	uint64_t oldest_us;     /* of the last count */
 	uint64_t writing_bytes; /* of the writers that were begun */
+	uint64_t references_made;
 	uint64_t next_writer;
 	int next_fan;   /* of blob_tend */
 	bool is_shared; /* its folder gives its files to another group, for that group to read */

@@ -40,10 +40,10 @@ void blob_uses_free(struct blob_uses *uses);                                /* a
 int blob_uses_add(struct blob_uses *uses, const struct blob_use *use, int64_t message_kept_us);
 /* -EDQUOT, -ENOSPC, -EFBIG come from blob_add. -EINVAL: `use` was not added. Call blob_uses_refuse when a blob could not be taken. */
 int blob_uses_begin(struct blob_uses *uses, const struct blob_use *use, const char *shop, struct blob_writer **ret);
-/* blob_commit. *ret_is_new: the shop's store of this use did not have the content before, so nobody else has named it. */
+/* blob_commit. *ret_is_new: the owner had no reference to this content before, so no message of this owner's was said that names it. */
 int blob_uses_commit(struct blob_uses *uses, const struct blob_use *use, const char *shop, struct blob_writer **writer,
 	const char *owner, char ret_name[BLOB_NAME_SIZE], bool *ret_is_new);
-/* The reference of a message that will not be said, and was not said before: of a content that is new. */
+/* The reference of a message that will not be said, and was not said before: one that is new. Others that name the blob keep it. */
 int blob_uses_release(
 	struct blob_uses *uses, const struct blob_use *use, const char *shop, const char *name, const char *owner);
 void blob_uses_refuse(struct blob_uses *uses); /* counts it */

@@ -148,7 +148,7 @@ void submission_warn(
  *   submission_publish(... .idem = idem ... name ...)
  *
  * A body that was not kept leaves nothing behind: when the client goes away, when `read` refuses it, when the gateway ends or is killed.
- * If `read` returns false after body_keep, the reference is released, unless the content was there before. Once messages are on their
+ * If `read` returns false after body_keep, the reference is released, unless it was there before. Once messages are on their
  * way the reference stays, whatever becomes of them, because the broker may have them all the same; a sender that repeats the request
  * refers to the same content. A reference that no message names goes with its age.
  */

@@ -160,6 +160,14 @@ static int entries_below(const char *name)
 	return count;
 }
 
+static int references_to(const char *name)
+{
+	char below[PATHS];
+
+	snprintf(below, sizeof(below), "refs/%.2s/%s", name, name);
+	return entries_below(below);
+}
+
 static void count_clicks(const struct message_meta *said, struct bytes payload, void *context)
 {
 	(void)payload;
@@ -286,6 +294,7 @@ static void a_body_that_stops_coming_is_cut_off(void **state)
 static void what_is_refused_leaves_nothing(void **state)
 {
 	char path[PATHS];
+	int references;
 
 	(void)state;
 	must_answer(upload("refused", MB), "422", "it is no form");
@@ -295,8 +304,10 @@ static void what_is_refused_leaves_nothing(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 	must_answer(upload("wanted", 2 * MB), "200", "accepted");
 	assert_int_equal(access(path, F_OK), 0);
+	references = references_to(kept_name);
 	must_answer(upload("late", 2 * MB), "422", "not wanted after all"); /* another's content is not taken away */
 	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(references_to(kept_name), references); /* and none is added to it */
 }
 
 static void what_is_too_large_or_has_no_length_is_refused(void **state)
