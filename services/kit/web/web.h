@@ -37,7 +37,10 @@ struct web_request {
 struct web_limits {
 	struct source_limits sources; /* connections_all is the most there are */
 	size_t head_most, body_most;
-	/* Of bodies that are streamed: how many there are, and the bytes that their heads announce. Without connections none is taken. */
+	/*
+	 * Of bodies that are streamed: how many there are, and the bytes that their heads announce. Without connections none is taken. When
+	 * there is no place, one that comes slower than 16 KB a second goes.
+	 */
 	struct source_limits streams;
 	unsigned connections_kept_free; /* so that a new connection never waits for slow ones */
 };

@@ -332,6 +332,35 @@ static void what_is_too_large_or_has_no_length_is_refused(void **state)
 	must_answer(ask(chunked, bytes_of("")), "411", "");
 }
 
+/* Else a few who send a byte now and then would keep all others out for five minutes. */
+static void a_body_that_hardly_comes_gives_its_place_to_another(void **state)
+{
+	struct upload slow[8];
+
+	(void)state;
+	for (int u = 0; u < 8; u++)
+		slow[u] = upload_begin("slow", 10 * MB);
+	for (size_t came = 1000; came <= 8000; came += 1000) {
+		for (int u = 0; u < 8; u++)
+			for (int i = 0; i < 5; i++) {
+				turn();
+				upload_go_on(&slow[u], came);
+			}
+		pass(US_PER_S);
+	}
+	must_answer(upload("quick", MB), "200", "accepted");
+	for (int i = 0; i < PATIENCE && !strstr(slow[0].answer, "\r\n\r\n"); i++) {
+		turn();
+		upload_go_on(&slow[0], 8000);
+	}
+	must_answer(slow[0].answer, "503", "too slowly");
+	assert_string_equal(slow[1].answer, "");
+	for (int u = 0; u < 8; u++)
+		close(slow[u].ready.fd);
+	for (int i = 0; i < PATIENCE && entries_below("writing") > 0; i++)
+		turn();
+}
+
 /* A network may have a quarter of what there is. */
 static void bodies_at_once_are_bounded(void **state)
 {
@@ -432,6 +461,7 @@ int main(void)
 		cmocka_unit_test(a_body_that_stops_coming_is_cut_off),
 		cmocka_unit_test(what_is_refused_leaves_nothing),
 		cmocka_unit_test(what_is_too_large_or_has_no_length_is_refused),
+		cmocka_unit_test(a_body_that_hardly_comes_gives_its_place_to_another),
 		cmocka_unit_test(bodies_at_once_are_bounded),
 		cmocka_unit_test(a_full_disk_is_told),
 	};
