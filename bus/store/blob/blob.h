@@ -72,6 +72,11 @@ int blob_store_count(struct blob_store *store); /* counts again by reading the s
 struct blob_counts blob_store_counts(const struct blob_store *store);
 /* wall time at which the oldest blob was written, as of the last count; 0: none */
 uint64_t blob_store_oldest_us(const struct blob_store *store);
+/*
+ * The references that were made since the store was opened, by commits and by blob_refer. A reference that an
+ * owner had before is not made again.
+ */
+uint64_t blob_store_references_made(const struct blob_store *store);
 DEFINE_CLEANUP(struct blob_store *, blob_store_close)
 
 int blob_begin(struct blob_store *store, struct blob_writer **ret);

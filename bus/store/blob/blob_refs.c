@@ -53,7 +53,7 @@ static int begin_age_anew(int folder, const char *file)
 	return fd < 0 || futimens(fd, NULL) < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
-static int write_reference(const struct blob_store *store, const char *name, const char *file, const char *owner)
+static int write_reference(struct blob_store *store, const char *name, const char *file, const char *owner)
 {
 	_cleanup_close_ int fan = blob_make_fan_folder(store, store->refs, name);
 	struct stat there;
@@ -68,7 +68,9 @@ static int write_reference(const struct blob_store *store, const char *name, con
 		return folder;
 	if (fstatat(folder, file, &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(there.st_mode))
 		return begin_age_anew(folder, file);
-	return file_write_durably_in(folder, file, bytes_of(owner), S_IRUSR | S_IWUSR, NULL);
+	r = file_write_durably_in(folder, file, bytes_of(owner), S_IRUSR | S_IWUSR, NULL);
+	store->references_made += r == 0;
+	return r;
 }
 
 int blob_judge_owner(const char *owner)

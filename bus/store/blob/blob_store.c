@@ -383,6 +383,11 @@ uint64_t blob_store_oldest_us(const struct blob_store *store)
 	return store->oldest_us;
 }
 
+uint64_t blob_store_references_made(const struct blob_store *store)
+{
+	return store->references_made;
+}
+
 struct blob_counts blob_store_counts(const struct blob_store *store)
 {
 	return store->counts;

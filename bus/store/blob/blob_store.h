@@ -13,6 +13,7 @@ struct blob_store {
 	struct blob_counts counts;
 	uint64_t oldest_us;     /* wall time of the oldest blob, as of the last count */
 	uint64_t writing_bytes; /* of the open writers */
+	uint64_t references_made;
 	uint64_t next_writer;
 	int next_fan;   /* the next part for blob_tend */
 	bool is_shared; /* another group may read its files, because its folder has the setgid bit */

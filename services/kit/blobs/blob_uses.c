@@ -192,10 +192,10 @@ int blob_uses_commit(struct blob_uses *uses, const struct blob_use *use, const c
 	const char *owner, char ret_name[BLOB_NAME_SIZE], bool *ret_is_new)
 {
 	const struct blob_store *store = find_store(uses, use, shop)->store;
-	uint64_t files = blob_store_counts(store).files;
+	uint64_t made = blob_store_references_made(store);
 	int r = blob_commit(writer, owner, ret_name);
 
-	*ret_is_new = r == 0 && blob_store_counts(store).files > files;
+	*ret_is_new = r == 0 && blob_store_references_made(store) > made;
 	return r;
 }
 

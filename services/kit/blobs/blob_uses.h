@@ -46,12 +46,15 @@ int blob_uses_add(struct blob_uses *uses, const struct blob_use *use, int64_t me
  */
 int blob_uses_begin(struct blob_uses *uses, const struct blob_use *use, const char *shop, struct blob_writer **ret);
 /*
- * Calls blob_commit. *ret_is_new: the shop's store of this use did not have the content before, so no other
- * message names it.
+ * Calls blob_commit. *ret_is_new: the owner had no reference to this content before, so no message of this
+ * owner that names it was said.
  */
 int blob_uses_commit(struct blob_uses *uses, const struct blob_use *use, const char *shop, struct blob_writer **writer,
 	const char *owner, char ret_name[BLOB_NAME_SIZE], bool *ret_is_new);
-/* Releases the reference of a message that will not be said and was not said before; only for new content. */
+/*
+ * Releases the reference of a message that will not be said and was not said before; only for a reference that
+ * is new. Other owners keep theirs.
+ */
 int blob_uses_release(
 	struct blob_uses *uses, const struct blob_use *use, const char *shop, const char *name, const char *owner);
 void blob_uses_refuse(struct blob_uses *uses); /* counts a refused blob */

@@ -54,7 +54,7 @@ void counters_log(const struct counters *counters, struct counters *logged)
 
 struct kept_body {
 	char name[BLOB_NAME_SIZE], owner[BLOB_OWNER_MAX + 1];
-	bool is_new; /* the content was not there before */
+	bool is_new; /* the reference was not there before */
 };
 
 static bool refuse(struct submission *submission, int error)

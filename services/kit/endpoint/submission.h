@@ -161,8 +161,8 @@ void submission_warn(
  *   submission_publish(... .idem = idem ... name ...)
  *
  * A body that was not kept leaves nothing behind: when the client goes away, when `read` refuses it, when the
- * gateway ends or is killed. If `read` returns false after body_keep, the reference is released, unless the
- * content was there before. Once messages are sent to the broker the reference stays in every case, because
+ * gateway ends or is killed. If `read` returns false after body_keep, the reference is released, unless it was
+ * there before. Once messages are sent to the broker the reference stays in every case, because
  * the broker may have them; a sender that repeats the request refers to the same content. A reference that no
  * message names is removed by its age.
  */

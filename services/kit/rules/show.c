@@ -43,12 +43,13 @@ void rules_show(const char *text, struct rules_error *error)
 		UChar32 c;
 		U8_NEXT((const uint8_t *)line, at, len, c);
 		bool seen = column >= error->column - SHOWN_BEFORE;
-		bool plain = c >= ' ' && c != 0x7f;
+		bool plain = text_control(BYTES(line + from, (size_t)(at - from)), true) == 0;
 		if (seen && plain)
 			buffer_add(&shown, line + from, (size_t)(at - from));
 		else if (seen)
 			buffer_add_text(&shown, " ");
-		caret += seen && column < error->column ? width_of(c) : 0;
+		if (seen && column < error->column)
+			caret += plain ? width_of(c) : 1;
 		column++;
 	}
 	buffer_printf(&shown, "\n%*s^", INDENT + caret, "");

@@ -30,6 +30,7 @@ enum {
 };
 static const int64_t busy_us = 5 * US_PER_S, lingering_us = 2 * US_PER_S;
 static const int64_t streaming_us = 5 * US_PER_MINUTE;
+enum { STREAM_SLOW_BYTES = 16 * 1024 }; /* in a second: slower than the lines that files come over */
 static const int64_t rest_again_us = 50 * US_PER_MS;
 
 /* ---- watching ---- */
@@ -102,6 +103,30 @@ void web_dress(struct web_connection *connection)
 		owner->dress(owner->context, &connection->asked);
 }
 
+/* The first that comes too slowly to keep another from its place, of all or of one network. NULL: none. */
+static struct web_connection *slow_stream(const struct web *web, const struct source *only)
+{
+	LIST_EACH (hook, &web->streaming) {
+		struct web_connection *slow = LIST_ENTRY(hook, struct web_connection, timed);
+		int64_t age_us = web_now_us(web) - (slow->stream_until_us - streaming_us);
+
+		if ((!only || slow->stream == only) && age_us >= busy_us &&
+			(int64_t)slow->received < age_us / US_PER_S * STREAM_SLOW_BYTES)
+			return slow;
+	}
+	return NULL;
+}
+
+static enum source_verdict enter_streams(struct web_connection *connection, const struct source_key *key, size_t bytes)
+{
+	struct web *web = connection->web;
+	enum source_verdict verdict = source_enter(web->streams, key, web_now_us(web), &connection->stream);
+
+	if (verdict == SOURCE_WELCOME && !source_take_bytes(web->streams, connection->stream, bytes, &verdict))
+		source_leave(web->streams, connection->stream, web_now_us(web));
+	return verdict;
+}
+
 bool web_begin_stream(struct web_connection *connection)
 {
 	struct web *web = connection->web;
@@ -110,11 +135,17 @@ bool web_begin_stream(struct web_connection *connection)
 	int64_t now_us = web_now_us(web);
 	enum source_verdict verdict;
 
-	if (!web->streams || source_enter(web->streams, key, now_us, &connection->stream) != SOURCE_WELCOME)
+	if (!web->streams)
 		return false;
-	if (!source_take_bytes(web->streams, connection->stream, bytes, &verdict)) {
-		source_leave(web->streams, connection->stream, now_us);
-		return false;
+	while ((verdict = enter_streams(connection, key, bytes)) != SOURCE_WELCOME) {
+		bool is_crowded = verdict == SOURCE_CROWDED;
+		const struct source *own = is_crowded && key ? source_find(web->streams, key) : NULL;
+		struct web_connection *slow = is_crowded && !own ? NULL : slow_stream(web, own);
+
+		if (!slow)
+			return false;
+		web->counters.turned_away++;
+		web_refuse(slow, 503, "the body came too slowly, and another one needed its place");
 	}
 	connection->streaming = true;
 	connection->stream_bytes = bytes;

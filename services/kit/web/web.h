@@ -40,7 +40,8 @@ struct web_limits {
 	size_t head_most, body_most;
 	/*
 	 * The limits of streamed bodies: their number, and the bytes that their heads announce. If it allows
-	 * no connections, no body is streamed.
+	 * no connections, no body is streamed. If there is no place for another body, one that comes slower than
+	 * 16 KB a second is ended.
 	 */
 	struct source_limits streams;
 	unsigned connections_kept_free; /* so that a new connection never waits for slow ones */

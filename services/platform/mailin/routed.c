@@ -28,7 +28,7 @@ struct routed {
 	EVP_MD_CTX *digest;
 	uint64_t size;
 	int error;            /* of the disk; the rest of the mail is not taken */
-	bool is_said, is_new; /* is_new: the blob; nobody else has named it */
+	bool is_said, is_new; /* is_new: the reference to the blob */
 	routed_fn *answer;    /* NULL: nobody asks any more */
 	void *context;
 };
@@ -198,7 +198,7 @@ static void publish_routed(struct routed *routed, const char *idem, const char *
 		end(routed, r == -ENOTCONN ? ROUTED_AWAY : ROUTED_FAILED, strerror(-r));
 }
 
-/* No message will name it. If the content is not new, a message of the same mail may name it, which was taken before. */
+/* No message will name it. If the reference is not new, a message of the same mail may name it, which was taken before. */
 static void release_blob(const struct routed *routed, const char *name, const char *idem)
 {
 	const struct mailbox *mailbox = &routed->mailbox;

@@ -160,6 +160,14 @@ static int entries_below(const char *name)
 	return count;
 }
 
+static int references_to(const char *name)
+{
+	char below[PATHS];
+
+	snprintf(below, sizeof(below), "refs/%.2s/%s", name, name);
+	return entries_below(below);
+}
+
 static void count_clicks(const struct message_meta *said, struct bytes payload, void *context)
 {
 	(void)payload;
@@ -286,6 +294,7 @@ static void a_body_that_stops_coming_is_cut_off(void **state)
 static void what_is_refused_leaves_nothing(void **state)
 {
 	char path[PATHS];
+	int references;
 
 	(void)state;
 	must_answer(upload("refused", MB), "422", "it is no form");
@@ -295,8 +304,10 @@ static void what_is_refused_leaves_nothing(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 	must_answer(upload("wanted", 2 * MB), "200", "accepted");
 	assert_int_equal(access(path, F_OK), 0);
+	references = references_to(kept_name);
 	must_answer(upload("late", 2 * MB), "422", "not wanted after all"); /* another's content is not taken away */
 	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(references_to(kept_name), references); /* and none is added to it */
 }
 
 static void what_is_too_large_or_has_no_length_is_refused(void **state)
@@ -319,6 +330,35 @@ static void what_is_too_large_or_has_no_length_is_refused(void **state)
 	assert_int_equal(looked_at, 4);
 	snprintf(chunked + head, sizeof(chunked) - head, "a000\r\n%040000d\r\n", 0);
 	must_answer(ask(chunked, bytes_of("")), "411", "");
+}
+
+/* Else a few who send a byte now and then would keep all others out for five minutes. */
+static void a_body_that_hardly_comes_gives_its_place_to_another(void **state)
+{
+	struct upload slow[8];
+
+	(void)state;
+	for (int u = 0; u < 8; u++)
+		slow[u] = upload_begin("slow", 10 * MB);
+	for (size_t came = 1000; came <= 8000; came += 1000) {
+		for (int u = 0; u < 8; u++)
+			for (int i = 0; i < 5; i++) {
+				turn();
+				upload_go_on(&slow[u], came);
+			}
+		pass(US_PER_S);
+	}
+	must_answer(upload("quick", MB), "200", "accepted");
+	for (int i = 0; i < PATIENCE && !strstr(slow[0].answer, "\r\n\r\n"); i++) {
+		turn();
+		upload_go_on(&slow[0], 8000);
+	}
+	must_answer(slow[0].answer, "503", "too slowly");
+	assert_string_equal(slow[1].answer, "");
+	for (int u = 0; u < 8; u++)
+		close(slow[u].ready.fd);
+	for (int i = 0; i < PATIENCE && entries_below("writing") > 0; i++)
+		turn();
 }
 
 /* A network may have a quarter of what there is. */
@@ -421,6 +461,7 @@ int main(void)
 		cmocka_unit_test(a_body_that_stops_coming_is_cut_off),
 		cmocka_unit_test(what_is_refused_leaves_nothing),
 		cmocka_unit_test(what_is_too_large_or_has_no_length_is_refused),
+		cmocka_unit_test(a_body_that_hardly_comes_gives_its_place_to_another),
 		cmocka_unit_test(bodies_at_once_are_bounded),
 		cmocka_unit_test(a_full_disk_is_told),
 	};

@@ -148,9 +148,9 @@ static void note(const struct message_meta *said, struct bytes payload, void *co
 {
 	struct told *told = context;
 
-	(void)payload;
 	if (strcmp(said->topic, topic_raw_mail.name) != 0)
 		return;
+	assert_true(topic_read(&topic_raw_mail, payload, &told->last));
 	told->count++;
 	assert_int_equal(blob_owner_text(said->topic, said->idem, told->owner), 0);
 }
@@ -239,6 +239,23 @@ static void a_mail_that_its_route_refuses_leaves_nothing(void **state)
 	assert_string_equal(world.why, "this form is closed");
 	assert_int_equal(blobs(), 0);
 	assert_int_equal(messages(), 0);
+	end();
+}
+
+/* A stranger sends one mail that is taken, and the same content again and again to where it is refused. */
+static void a_mail_that_its_route_refuses_adds_no_reference_to_what_is_there(void **state)
+{
+	struct told told = { 0 };
+	uint64_t removed, kept;
+
+	(void)state;
+	begin(0);
+	assert_int_equal(deliver("forms@shop.example", LARGE, 'a'), ROUTED_SAID);
+	assert_int_equal(deliver("forms+refused@shop.example", LARGE, 'a'), ROUTED_REFUSED);
+	sim_log(world.sim, note, &told);
+	assert_int_equal(blob_places_release(given.path, "demo", told.last.digest, told.owner, &removed, &kept), 0);
+	assert_int_equal(removed, 1);
+	assert_int_equal(kept, 0);
 	end();
 }
 
@@ -356,6 +373,7 @@ static int run(void)
 		cmocka_unit_test(a_mail_that_is_delivered_twice_is_one_blob_and_one_message),
 		cmocka_unit_test(a_mail_without_room_is_kept_by_its_mail_server),
 		cmocka_unit_test(a_mail_that_its_route_refuses_leaves_nothing),
+		cmocka_unit_test(a_mail_that_its_route_refuses_adds_no_reference_to_what_is_there),
 		cmocka_unit_test(a_mail_that_is_refused_when_it_comes_again_leaves_its_first_message_the_blob),
 		cmocka_unit_test(what_was_cut_short_between_blob_and_message_ends_well),
 		cmocka_unit_test(a_client_that_goes_away_is_not_answered),

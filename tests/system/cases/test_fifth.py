@@ -13,7 +13,7 @@ import pytest
 from cartbus_system import BUILD, SOURCES, System, free_port, wait_until
 from lmtp_world import come_back_over_lmtp, over_lmtp
 
-FIFTH, LINES_MOST = SOURCES / "tests" / "system" / "fifth", 299
+FIFTH, LINES_MOST = SOURCES / "tests" / "system" / "fifth", 300
 MAIL = b"From: anna@mail.example\r\nSubject: hello\r\n\r\nIt was lovely.\r\n"
 
 
@@ -128,6 +128,12 @@ def test_the_commands_know_it(guests):
     assert entry["payload"] == {"id": "one", "words": "It was lovely."}, "the fields have their names"
     assert "guestbook" in guests.cartbus("status", check=False).stdout
     assert guests.request("GET", "/nowhere").status == 404 and b"/guestbook/SHOP" in guests.request("GET", "/nowhere").body
+
+
+def test_what_a_guest_wrote_moves_nobodys_cursor(guests):
+    guests.start_all()
+    guests.leave("a\x1b[2J\u009b2J\u202e\nforged: b")
+    assert wait_until(guests.told, "the words being shown") == ["one: a [2J  2J    forged: b"]
 
 
 def test_up_starts_it_with_the_others(guests):

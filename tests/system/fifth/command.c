@@ -1,4 +1,5 @@
 /* command.c: `cartbus guests`: what was shown of one shop */
+#include "bus/base/text.h"
 #include "guest.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/subcommand.h"
@@ -9,8 +10,10 @@ static bool print_entry(const struct entry *entry, void *context)
 	GuestEntry shown;
 
 	(void)context;
-	if (topic_read(&topic_guest_shown, entry->payload, &shown))
-		printf("%s: %s\n", shown.id, shown.words);
+	if (!topic_read(&topic_guest_shown, entry->payload, &shown))
+		return true;
+	text_make_plain(shown.words); /* a stranger wrote it, and a terminal obeys what it is told */
+	printf("%s: %s\n", shown.id, shown.words);
 	return true;
 }
 

@@ -402,6 +402,20 @@ static void days_that_depend_on_holidays_are_refused_in_every_language(void **st
 	}
 }
 
+/* A control of C1, which terminals obey, and marks that turn a line around are blanks where the line is shown. */
+static void the_line_that_is_shown_moves_no_cursor(void **state)
+{
+	struct rules rules;
+	struct rules_error error;
+
+	(void)state;
+	assert_int_equal(rules_parse("Carts \xc2\x9b"
+				     "2J \xe2\x80\xae \xe2\x80\xa8 \033[2J",
+				 "EUR", &rules, &error),
+		-EINVAL);
+	assert_non_null(strstr(error.shown, "    Carts  2J      [2J\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +428,7 @@ int main(void)
 		cmocka_unit_test(an_offer_is_the_sentence_with_one_thing_said_exactly),
 		cmocka_unit_test(a_time_of_many_digits_is_refused),
 		cmocka_unit_test(days_that_depend_on_holidays_are_refused_in_every_language),
+		cmocka_unit_test(the_line_that_is_shown_moves_no_cursor),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
