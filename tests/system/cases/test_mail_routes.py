@@ -132,6 +132,16 @@ def test_a_killed_process_leaves_nothing_behind_and_the_mail_comes_again(postbox
     assert [entry["message"].digest for entry in postbox.mails()][1:] == [hashlib.sha256(mail).hexdigest()]
 
 
+def test_a_file_that_somebody_left_among_the_shops_keeps_no_mail_out(postbox):
+    assert postbox.deliver(mail_of(100, "a")).startswith("250")
+    postbox.stop("test-postbox")
+    (postbox.store().parent / "notes.txt").write_text("somebody's")
+    (postbox.store().parent / "link").symlink_to("demo")
+    postbox.start("test-postbox")
+    assert postbox.deliver(mail_of(100, "b")).startswith("250")
+    assert len(postbox.mails()) == len(postbox.blobs()) == 2
+
+
 def test_of_two_shops_at_a_domain_the_address_says_which():
     with Postbox("demo", "other") as postbox:
         assert postbox.deliver(mail_of(100), "forms+other.desk@lmtp.example").startswith("250")
