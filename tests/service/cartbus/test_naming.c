@@ -138,10 +138,11 @@ static void of_bytes_it_counts_wherever_it_stands(void **state)
 
 static void each_address_in_a_text_is_found(void **state)
 {
-	static const char *const found[] = { "ada@shop.example", "email=o'brien@shop.example", "bob@m\xc3\xbcller.example\xe2\x80\x9c",
-		"x@y" };
+	static const char *const found[] = { "ada@shop.example", "email=o'brien@shop.example",
+		"bob@m\xc3\xbcller.example\xe2\x80\x9c", "x@y" };
 	const struct bytes text = bytes_of("Write (ada@shop.example.), ?email=o'brien@shop.example&x=1 or @@ "
-					   "\xe2\x80\x9e" "bob@m\xc3\xbcller.example\xe2\x80\x9c x@y");
+					   "\xe2\x80\x9e"
+					   "bob@m\xc3\xbcller.example\xe2\x80\x9c x@y");
 	char address[ADDRESS_MAX + 1];
 	size_t at = 0, count = 0;
 
