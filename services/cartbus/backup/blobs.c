@@ -25,7 +25,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FOLDERS_OPEN = 16 };
+enum {
+	FOLDERS_OPEN = 16,
+	BESIDE_CONTENT = 3 * 4096 /* of each blob on the disk: its last block, its reference, the folder of it */
+};
 
 struct copying {
 	const struct command *command;
@@ -167,7 +170,7 @@ uint64_t backup_blobs_bytes(const char *root)
 	struct backup_sum sum = { 0 };
 
 	blob_places_each(root, count_store, &sum);
-	return sum.bytes;
+	return sum.bytes + sum.files * BESIDE_CONTENT;
 }
 
 /* --- are they what they were? --- */

@@ -8,6 +8,7 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
+#include "bus/base/text.h"
 #include "proto/cart_topics.h"
 #include <ctype.h>
 #include <errno.h>
@@ -132,6 +133,37 @@ bool name_match_in(struct bytes text, const char *name)
 
 	for (size_t at = 0; next_place(text, name, &at); at++) {
 		if (!is_open_before(text, at, address) && !is_open_behind(text, at + strlen(name), address))
+			return true;
+	}
+	return false;
+}
+
+static bool is_of_a_local_part(char c)
+{
+	return is_of_a_name(c) || (c && strchr(".+" NAME_RARE_SIGNS, c));
+}
+
+/* Domains are written beyond ASCII, too. */
+static bool is_of_a_domain(char c)
+{
+	return is_of_a_name(c) || c == '.' || (unsigned char)c >= 0x80;
+}
+
+bool name_next_address(struct bytes text, size_t *at, char ret[ADDRESS_MAX + 1])
+{
+	const char *begin = (const char *)text.data, *sign;
+
+	while (*at < text.len && (sign = memchr(begin + *at, '@', text.len - *at))) {
+		size_t from = (size_t)(sign - begin), to = from + 1;
+
+		while (from > *at && is_of_a_local_part(begin[from - 1]))
+			from--;
+		while (to < text.len && is_of_a_domain(begin[to]))
+			to++;
+		*at = to;
+		while (begin[to - 1] == '.') /* its sentence's */
+			to--;
+		if (text_copy_bytes(ret, ADDRESS_MAX + 1, BYTES(begin + from, to - from)))
 			return true;
 	}
 	return false;

@@ -77,6 +77,7 @@ struct data_subject {
 	struct texts by_address, by_customer,
 		beside; /* keyed hashes: who was asked for, and customer ids that follow */
 	struct buffer key;
+	bool is_by_hash; /* who was erased: his address is not known, and each address in a text is hashed */
 	struct map *seqs;
 	struct carried *carried;
 };
@@ -284,6 +285,7 @@ struct data_subject *data_subject_find_erased(
 		data_subject_free(data_subject);
 		return NULL;
 	}
+	data_subject->is_by_hash = true;
 	json_array_foreach(erasures, i, erasure)
 	{
 		const char *of = json_string_value(json_object_get(erasure, "shop"));
@@ -368,13 +370,53 @@ static bool carries_his_ids(struct data_subject *data_subject, const struct topi
 	return his;
 }
 
+static bool is_his_address(const struct data_subject *data_subject, const char *address)
+{
+	char normalised[ADDRESS_MAX + 1], hash[ADDRESS_HASH_LEN + 1];
+
+	if (address_normalise(address, normalised) != 0)
+		return false;
+	address_hash(buffer_bytes(&data_subject->key), data_subject->shop, normalised, hash);
+	return texts_has(&data_subject->hashes, hash);
+}
+
+/* From each place where it may begin. */
+static bool is_his_from_somewhere(const struct data_subject *data_subject, const char *written)
+{
+	const char *from = written;
+	bool his = is_his_address(data_subject, from);
+
+	while (!his && *(from += strcspn(from, NAME_RARE_SIGNS)))
+		his = is_his_address(data_subject, ++from);
+	return his;
+}
+
+/* Beyond ASCII the end may be of its domain, or a quotation mark. */
+static bool holds_hashed(const struct data_subject *data_subject, struct bytes text)
+{
+	char written[ADDRESS_MAX + 1];
+	bool holds = false;
+
+	for (size_t at = 0; !holds && data_subject->is_by_hash && name_next_address(text, &at, written);) {
+		holds = is_his_from_somewhere(data_subject, written);
+		char *end = written;
+		while (*end && (unsigned char)*end < 0x80)
+			end++;
+		if (holds || !*end)
+			continue;
+		*end = '\0';
+		holds = is_his_from_somewhere(data_subject, written);
+	}
+	return holds;
+}
+
 bool data_subject_holds(const struct data_subject *data_subject, struct bytes text)
 {
 	for (size_t i = 0; i < data_subject->strong.count; i++) {
 		if (name_match_in(text, data_subject->strong.all[i]))
 			return true;
 	}
-	return false;
+	return holds_hashed(data_subject, text);
 }
 
 static bool holds_somewhere(const struct data_subject *data_subject, struct bytes bytes)
@@ -384,6 +426,13 @@ static bool holds_somewhere(const struct data_subject *data_subject, struct byte
 			return true;
 	}
 	return false;
+}
+
+/* Before it is decoded: may it? */
+static bool may_hold(const struct data_subject *data_subject, struct bytes payload)
+{
+	return (data_subject->is_by_hash && payload.len > 0 && memchr(payload.data, '@', payload.len)) ||
+		holds_somewhere(data_subject, payload);
 }
 
 /* One of the texts in it. */
@@ -407,8 +456,10 @@ static bool message_holds(
 	json_t *json;
 	bool holds;
 
-	if (!message || !holds_somewhere(data_subject, payload))
-		return !message && holds_somewhere(data_subject, payload);
+	if (!message)
+		return holds_somewhere(data_subject, payload) || holds_hashed(data_subject, payload);
+	if (!may_hold(data_subject, payload))
+		return false;
 	json = message_to_clear_json(topic, message);
 	holds = json_holds(data_subject, json);
 	json_decref(json);

@@ -14,9 +14,11 @@
 #include "bus/base/text.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* A writer needs a moment from the blob to its reference. A day leaves time to look when something went wrong. */
@@ -146,6 +148,14 @@ int64_t blob_message_kept_us(const struct config *config, const struct topic *to
 	return 0;
 }
 
+/* What else lies there is nobody's store, as to whoever reads (blob_places_each). */
+static bool is_folder(DIR *shops, const char *name)
+{
+	struct stat there;
+
+	return fstatat(dirfd(shops), name, &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(there.st_mode);
+}
+
 int blob_uses_add(struct blob_uses *uses, const struct blob_use *use, int64_t message_kept_us)
 {
 	const struct added added = { use, longer_of(use->kept_us, message_kept_us) };
@@ -162,7 +172,7 @@ int blob_uses_add(struct blob_uses *uses, const struct blob_use *use, int64_t me
 	if (!shops)
 		return errno == ENOENT ? 0 : -errno;
 	while (r == 0 && (entry = readdir(shops)))
-		if (entry->d_name[0] != '.')
+		if (entry->d_name[0] != '.' && is_folder(shops, entry->d_name))
 			r = open_store(uses, &added, entry->d_name, &open);
 	return r;
 }

@@ -136,6 +136,28 @@ static void of_bytes_it_counts_wherever_it_stands(void **state)
 	assert_false(name_match_somewhere(bytes_of(""), "token-of-a-cart-1"));
 }
 
+static void each_address_in_a_text_is_found(void **state)
+{
+	static const char *const found[] = { "ada@shop.example", "email=o'brien@shop.example",
+		"bob@m\xc3\xbcller.example\xe2\x80\x9c", "x@y" };
+	const struct bytes text = bytes_of("Write (ada@shop.example.), ?email=o'brien@shop.example&x=1 or @@ "
+					   "\xe2\x80\x9e"
+					   "bob@m\xc3\xbcller.example\xe2\x80\x9c x@y");
+	char address[ADDRESS_MAX + 1];
+	size_t at = 0, count = 0;
+
+	(void)state;
+	while (name_next_address(text, &at, address)) {
+		const char *bare = *address == '?' ? address + 1 : address;
+
+		if (strchr(bare, '@') == bare)
+			continue; /* a sign alone */
+		assert_true(count < 4);
+		assert_string_equal(bare, found[count++]);
+	}
+	assert_int_equal(count, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +165,7 @@ int main(void)
 		cmocka_unit_test(a_change_and_an_order_are_known_by_their_own_ids_and_others_by_none),
 		cmocka_unit_test(a_name_counts_where_it_stands_by_itself),
 		cmocka_unit_test(of_bytes_it_counts_wherever_it_stands),
+		cmocka_unit_test(each_address_in_a_text_is_found),
 	};
 
 	return cmocka_run_group_tests_name("cartbus.naming", tests, NULL, NULL);

@@ -6,6 +6,7 @@ file of the others, and runs with them for real.
 
 import json
 import pathlib
+import shutil
 import subprocess
 import time
 
@@ -85,6 +86,30 @@ def test_a_mail_to_the_guestbook_becomes_a_blob_and_an_entry(guests):
     assert (listed["shop"], listed["use"], listed["blobs"]) == ("demo", "guestbook", 1)
     over_lmtp(guests.lmtp, MAIL, b"bounces@lmtp.example")
     assert guests.told() == [line], "what comes back is no entry"
+
+
+def test_who_is_erased_leaves_the_backups_too_where_only_words_name_him(guests):
+    """A backup is searched by hashes alone, also when it comes from elsewhere: each address in its words is hashed."""
+    guests.start_all()
+    guests.start("unsub")
+    for number, words in enumerate(("Write to Ada@mail.example.", "?email=ada@mail.example&x", "nada@mail.example", "It was lovely.")):
+        assert guests.leave(words, id=f"e-{number}").status == 200
+    wait_until(lambda: len(guests.told()) == 4, "all being shown")
+    beside, away = guests.folder / "beside", guests.folder / "away"
+    guests.cartbus("backup", str(away))
+    away = away.rename(guests.folder.parent / f"{guests.folder.name}-away")
+    guests.cartbus("backup", str(beside))
+    try:
+        told = guests.cartbus("erase", "demo", "ada@mail.example", "--yes", json_output=True)
+        [backup] = told["backups"]
+        assert backup["path"] == str(beside) and backup["messages"] == told["messages"] > 2
+        guests.stop("gateway", "mailin", "guestbook", "timer", "unsub", "mirror", "broker")
+        guests.cartbus("restore", str(away))
+        guests.start("broker")
+        wrote = [json.loads(line)["payload"]["words"] for line in guests.cartbus("log", "--topic", "guest.*", "--json").stdout.splitlines()]
+        assert set(wrote) == {"nada@mail.example", "It was lovely."}
+    finally:
+        shutil.rmtree(away, ignore_errors=True)
 
 
 def test_what_is_not_right_is_refused_in_words(guests):

@@ -132,6 +132,16 @@ def test_a_killed_process_leaves_nothing_behind_and_the_mail_comes_again(postbox
     assert [entry["message"].digest for entry in postbox.mails()][1:] == [hashlib.sha256(mail).hexdigest()]
 
 
+def test_a_file_that_somebody_left_among_the_shops_keeps_no_mail_out(postbox):
+    assert postbox.deliver(mail_of(100, "a")).startswith("250")
+    postbox.stop("test-postbox")
+    (postbox.store().parent / "notes.txt").write_text("somebody's")
+    (postbox.store().parent / "link").symlink_to("demo")
+    postbox.start("test-postbox")
+    assert postbox.deliver(mail_of(100, "b")).startswith("250")
+    assert len(postbox.mails()) == len(postbox.blobs()) == 2
+
+
 def test_of_two_shops_at_a_domain_the_address_says_which():
     with Postbox("demo", "other") as postbox:
         assert postbox.deliver(mail_of(100), "forms+other.desk@lmtp.example").startswith("250")
@@ -176,3 +186,17 @@ def test_a_restore_brings_the_files_back(postbox):
     assert postbox.cartbus("blobs", "--verify", json_output=True) == {"sound": True, "blobs": 1, "bytes": len(mail)}
     assert postbox.deliver(mail).startswith("250")
     assert len(postbox.mails()) == 1
+
+
+def test_many_small_mails_need_more_room_in_a_backup_than_their_bytes(postbox):
+    """Each is a file, and so is its reference: the copy is not begun where they do not fit."""
+    for number in range(200):
+        assert postbox.deliver(mail_of(100, f"{number} ")).startswith("250")
+    disk = postbox.folder / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", str(disk)], check=True)
+    try:
+        refused = postbox.cartbus("backup", str(disk / "backup"), check=False)
+        assert refused.returncode == 1 and "1 MiB are free, and 3 are needed" in refused.stderr and "could not be copied" not in refused.stderr
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
