@@ -42,10 +42,10 @@ void ids_of(const struct topic *topic, const void *message, struct ids *ret);
  */
 bool name_match_in(struct bytes text, const char *name);
 /*
- * The next address that stands in a text from `*at` on, whoever's it is, with all beside it that might be of it: "email=ada@shop.example".
- * `*at` is behind it then. false: no more.
+ * Finds the next address in a text from `*at` on, of any person, with all signs beside it that may belong to
+ * it: "email=ada@shop.example". Then `*at` is behind it. false: there is no more.
  */
-#define NAME_RARE_SIGNS "!#$%&'*/=?^`{|}~" /* of an address, and more often beside one */
+#define NAME_RARE_SIGNS "!#$%&'*/=?^`{|}~" /* may be in an address, and are more often beside one */
 bool name_next_address(struct bytes text, size_t *at, char ret[ADDRESS_MAX + 1]);
 /* For bytes that are no text: does the name appear anywhere? */
 bool name_match_somewhere(struct bytes bytes, const char *name);

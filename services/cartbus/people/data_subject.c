@@ -77,7 +77,7 @@ struct data_subject {
 	struct texts by_address, by_customer,
 		beside; /* keyed hashes: who was asked for, and customer ids that follow */
 	struct buffer key;
-	bool is_by_hash; /* who was erased: his address is not known, and each address in a text is hashed */
+	bool is_by_hash; /* of an erased person only hashes are known, so each address in a text is hashed */
 	struct map *seqs;
 	struct carried *carried;
 };
@@ -380,7 +380,7 @@ static bool is_his_address(const struct data_subject *data_subject, const char *
 	return texts_has(&data_subject->hashes, hash);
 }
 
-/* From each place where it may begin. */
+/* Tries each place where the address may begin. */
 static bool is_his_from_somewhere(const struct data_subject *data_subject, const char *written)
 {
 	const char *from = written;
@@ -391,7 +391,7 @@ static bool is_his_from_somewhere(const struct data_subject *data_subject, const
 	return his;
 }
 
-/* Beyond ASCII the end may be of its domain, or a quotation mark. */
+/* A byte beyond ASCII may belong to the domain, or to a quotation mark behind it: both are tried. */
 static bool holds_hashed(const struct data_subject *data_subject, struct bytes text)
 {
 	char written[ADDRESS_MAX + 1];
@@ -428,7 +428,7 @@ static bool holds_somewhere(const struct data_subject *data_subject, struct byte
 	return false;
 }
 
-/* Before it is decoded: may it? */
+/* A cheap look before the message is decoded. */
 static bool may_hold(const struct data_subject *data_subject, struct bytes payload)
 {
 	return (data_subject->is_by_hash && payload.len > 0 && memchr(payload.data, '@', payload.len)) ||

@@ -29,8 +29,6 @@ enum {
 	COST_US_PER_KIB = 3       /* measured: to read, copy and hash a body */
 };
 static const int64_t busy_us = 5 * US_PER_S, lingering_us = 2 * US_PER_S;
-static const int64_t streaming_us = 5 * US_PER_MINUTE;
-enum { STREAM_SLOW_BYTES = 16 * 1024 }; /* in a second: slower than the lines that files come over */
 static const int64_t rest_again_us = 50 * US_PER_MS;
 
 /* ---- watching ---- */
@@ -103,76 +101,6 @@ void web_dress(struct web_connection *connection)
 		owner->dress(owner->context, &connection->asked);
 }
 
-/* The first that comes too slowly to keep another from its place, of all or of one network. NULL: none. */
-static struct web_connection *slow_stream(const struct web *web, const struct source *only)
-{
-	LIST_EACH (hook, &web->streaming) {
-		struct web_connection *slow = LIST_ENTRY(hook, struct web_connection, timed);
-		int64_t age_us = web_now_us(web) - (slow->stream_until_us - streaming_us);
-
-		if ((!only || slow->stream == only) && age_us >= busy_us &&
-			(int64_t)slow->received < age_us / US_PER_S * STREAM_SLOW_BYTES)
-			return slow;
-	}
-	return NULL;
-}
-
-static enum source_verdict enter_streams(struct web_connection *connection, const struct source_key *key, size_t bytes)
-{
-	struct web *web = connection->web;
-	enum source_verdict verdict = source_enter(web->streams, key, web_now_us(web), &connection->stream);
-
-	if (verdict == SOURCE_WELCOME && !source_take_bytes(web->streams, connection->stream, bytes, &verdict))
-		source_leave(web->streams, connection->stream, web_now_us(web));
-	return verdict;
-}
-
-bool web_begin_stream(struct web_connection *connection)
-{
-	struct web *web = connection->web;
-	const struct source_key *key = connection->client ? source_key(connection->client) : NULL;
-	size_t bytes = connection->chunked ? CHUNKED_MOST : (size_t)connection->length;
-	int64_t now_us = web_now_us(web);
-	enum source_verdict verdict;
-
-	if (!web->streams)
-		return false;
-	while ((verdict = enter_streams(connection, key, bytes)) != SOURCE_WELCOME) {
-		bool is_crowded = verdict == SOURCE_CROWDED;
-		const struct source *own = is_crowded && key ? source_find(web->streams, key) : NULL;
-		struct web_connection *slow = is_crowded && !own ? NULL : slow_stream(web, own);
-
-		if (!slow)
-			return false;
-		web->counters.turned_away++;
-		web_refuse(slow, 503, "the body came too slowly, and another one needed its place");
-	}
-	connection->streaming = true;
-	connection->stream_bytes = bytes;
-	connection->stream_until_us = now_us + streaming_us;
-	web_time(connection, &web->streaming);
-	return true;
-}
-
-bool web_keep_streaming(struct web_connection *connection)
-{
-	if (web_now_us(connection->web) > connection->stream_until_us)
-		return false;
-	web_time(connection, &connection->web->streaming);
-	return true;
-}
-
-static void end_stream(struct web_connection *connection)
-{
-	struct web *web = connection->web;
-
-	if (!connection->streaming)
-		return;
-	source_give_bytes(web->streams, connection->stream, connection->stream_bytes);
-	source_leave(web->streams, connection->stream, web_now_us(web));
-	connection->streaming = false;
-}
-
 void web_end_request(struct web_connection *connection)
 {
 	const struct web_owner *owner = &connection->web->owner;
@@ -180,7 +108,7 @@ void web_end_request(struct web_connection *connection)
 	if (connection->begun && owner->end)
 		owner->end(owner->context, &connection->asked);
 	connection->begun = false;
-	end_stream(connection);
+	web_end_stream(connection);
 }
 
 void web_forget_body(struct web_connection *connection)

@@ -1,7 +1,7 @@
 /*
  * web_inside.h: declarations that the parts of the server share: web.c (connections, and which of them must
- * go), head.c (the head, which is checked before other code reads it) and library.c (libmicrohttpd: the body
- * and the answer)
+ * go), streams.c (large bodies), head.c (the head, which is checked before other code reads it) and library.c
+ * (libmicrohttpd: the body and the answer)
  */
 #ifndef KIT_WEB_WEB_INSIDE_H
 #define KIT_WEB_WEB_INSIDE_H
@@ -122,6 +122,7 @@ void web_settle(struct web_connection *connection); /* it is answered: charges i
 bool web_begin_stream(struct web_connection *connection);
 /* to be called for each piece; false: it has taken too long */
 bool web_keep_streaming(struct web_connection *connection);
+void web_end_stream(struct web_connection *connection); /* gives its place back, if it has one */
 /* to be called when its answer is complete, before it is sent */
 void web_dress(struct web_connection *connection);
 void web_end_request(struct web_connection *connection); /* tells the owner, once */

@@ -20,14 +20,12 @@ static bool print_entry(const struct entry *entry, void *context)
 static int command_guests(struct command *command, int argc, char **argv)
 {
 	struct reading_filter filter = { .topic = "guest.shown" };
-	int ended = EXIT_AWAY;
 
 	command_take(command, argc, argv,
 		&(struct arguments){
 			"SHOP", "Prints what was shown.", .words = &filter.shop, .words_least = 1, .words_most = 1 });
 	struct client *client = command_connect(command);
-	if (client)
-		ended = reading_each(command, client, &filter, print_entry, NULL);
+	int ended = client ? reading_each(command, client, &filter, print_entry, NULL) : EXIT_AWAY;
 	client_free(client);
 	return ended;
 }

@@ -24,7 +24,8 @@ static bool prove(struct submission *submission)
 
 static bool read_entry(struct submission *submission)
 {
-	json_t *body = json_loadb(submission->request->body.data, submission->request->body.len, 0, NULL);
+	json_t *body =
+		json_loadb(submission->request->body.data, submission->request->body.len, JSON_REJECT_DUPLICATES, NULL);
 	const char *id = "", *words = "", *shop = submission->names[0];
 	GuestEntry entry = { .id = "" };
 	bool fits = body && json_unpack(body, "{s:s, s:s}", "id", &id, "words", &words) == 0 && *id &&
