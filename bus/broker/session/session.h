@@ -8,7 +8,7 @@
 
 enum { PINGS_REMEMBERED = 32 };
 
-struct backfill; /* latest.h */
+struct backfill; /* backfill.c */
 
 struct session {
 	struct list hook;
