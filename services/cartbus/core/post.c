@@ -36,7 +36,7 @@ static struct curl_slist *headers_of(const char *lines)
 	return list;
 }
 
-/* What curl says of an exchange that did not end well, as a negative errno. */
+/* The negative errno for an exchange that curl could not finish. */
 static int error_of(CURL *curl, CURLcode code)
 {
 	long os = 0;

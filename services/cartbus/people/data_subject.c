@@ -449,7 +449,7 @@ static bool json_holds(const struct data_subject *data_subject, const json_t *js
 	return false;
 }
 
-/* Encoded, what stands beside a text is no text: it is looked at decoded, if that can be and there is anything to look for. */
+/* In an encoded message, bytes of the encoding stand beside a text. So the message is decoded first, if it can be and may hold a name. */
 static bool message_holds(
 	const struct data_subject *data_subject, const struct topic *topic, const void *message, struct bytes payload)
 {

@@ -148,7 +148,7 @@ int64_t blob_message_kept_us(const struct config *config, const struct topic *to
 	return 0;
 }
 
-/* What else lies there is nobody's store, as to whoever reads (blob_places_each). */
+/* Only a folder is a store. blob_places_each, which reads the stores, skips all other entries as well. */
 static bool is_folder(DIR *shops, const char *name)
 {
 	struct stat there;

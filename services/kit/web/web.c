@@ -1,5 +1,5 @@
 /*
- * web.c: an HTTP/1.1 server in a process's loop: who is connected, and who has to go
+ * web.c: an HTTP/1.1 server in a process's loop: the connections, and which of them must go
  *
  * Owns:      the listening socket, the connections, an epoll set, a spare descriptor, the budgets of all networks.
  * Promises:  no client waits for another's large body; a refused request is answered; the rest of the loop has its turn: in one turn

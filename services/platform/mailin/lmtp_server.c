@@ -161,7 +161,7 @@ static bool has_room(void *self)
 	return false;
 }
 
-/* What has come of its mail is counted. false: there was no room even so, and it has ended. */
+/* Counts the bytes of the connection's mail. false: there is still too little room, and the connection has ended. */
 static bool count_mail(struct connection *connection)
 {
 	struct sources *sources = connection->server->sources;

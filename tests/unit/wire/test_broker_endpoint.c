@@ -73,7 +73,7 @@ static void without_a_broker_it_is_this_machine(void **state)
 	assert_int_equal(broker_endpoint_mailbox(&destination, "ipc:///tmp/run/lane-1", endpoint), 0);
 	assert_string_equal(endpoint, "ipc:///tmp/run/lane-1");
 	assert_int_equal(broker_endpoint_mailbox(&destination, "tcp://*:7404", endpoint),
-		-EINVAL); /* whoever says that is not our broker */
+		-EINVAL); /* our broker never names an address of TCP here */
 }
 
 static void over_tcp_the_host_is_the_one_that_was_configured(void **state)
