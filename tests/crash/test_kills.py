@@ -10,7 +10,7 @@ import shutil
 import threading
 import time
 
-from cartbus_system import ALL, System, wait_until
+from cartbus_system import System, every_program, wait_until
 from storefront import STORIES, Storefront
 
 RATE = 900  # an hour of the shops' time in 4 s
@@ -22,7 +22,7 @@ SHOPS = ("alpha", "beta")
 
 
 # A gateway's folder also holds its spool, which is the one store that cannot be folded again.
-FOLDED = tuple(name for name in ALL if name not in ("broker", "gateway"))
+FOLDED = tuple(name for name in every_program() if name not in ("broker", "gateway"))
 
 
 class Killer:
@@ -119,10 +119,10 @@ def campaign(mail_server, victims, over_s, count, seed, system_of=System, killer
 
 def test_no_kill_loses_a_cart_or_doubles_a_mail(mail_server, request):
     kills, seed = request.config.getoption("--kills"), request.config.getoption("--seed") or random.randrange(1 << 31)
-    dice, victims = random.Random(seed), list(ALL) * KILLS_OF_EACH
-    victims += [dice.choice(ALL) for _ in range(kills - len(victims))]
+    dice, victims = random.Random(seed), list(every_program()) * KILLS_OF_EACH
+    victims += [dice.choice(every_program()) for _ in range(kills - len(victims))]
     killed = campaign(mail_server, victims, max(60, len(victims)), request.config.getoption("--carts"), seed)
-    assert min(killed[name] for name in ALL) >= KILLS_OF_EACH
+    assert min(killed[name] for name in every_program()) >= KILLS_OF_EACH
 
 
 def test_no_deleted_store_changes_an_outcome(mail_server, request):

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from alerts import FIRES, rule_tests
-from cartbus_system import ALL, SOURCES, System, free_port, wait_until
+from cartbus_system import SOURCES, System, every_program, free_port, wait_until
 from prometheus import Prometheus
 
 RULES_PATH = SOURCES / "deploy" / "prometheus" / "cartbus.rules.yml"
@@ -49,7 +49,7 @@ class World:
         self.prometheus = None
 
     def open(self):
-        self.system.start(*ALL)
+        self.system.start(*every_program())
         self.system.cartbus("shop", "mode", "nameofshop", "live")
         for number in range(MAILS):
             assert self.post(f"cart-{number}").status == 200

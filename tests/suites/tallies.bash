@@ -83,7 +83,7 @@ run_pytest() { # run_pytest SUITE "FOLDER ..." [pytest argument ...]
 		"${limit[@]}" env --default-signal=INT $python -m pytest -v -p no:cacheprovider --tb=short --junitxml="$results.xml" "${folders[@]}" "$@"
 	ended=$?
 	[ "$ended" -le 1 ] || fail_one "$suite: pytest did not come to its end (exit code $ended; 124 is $pytest_limit_s s over)"
-	$python tests/read_junit.py "$results.xml" "$words" >"$results.tally" || rm -f "$results.tally"
+	[ ! -f "$results.xml" ] || $python tests/read_junit.py "$results.xml" "$words" >"$results.tally" || rm -f "$results.tally"
 	count_tally "$suite" "$results.tally"
 	count_sanitizer_reports "$suite" "$results"
 }

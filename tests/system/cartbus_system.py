@@ -17,6 +17,7 @@ import base64
 import collections
 import contextlib
 import ctypes
+import functools
 import http.client
 import json
 import os
@@ -42,7 +43,13 @@ BUILD = pathlib.Path(os.environ.get("CARTBUS_BUILD", SOURCES / "build-asan")).re
 FIXTURES = SOURCES / "tests" / "fixtures"
 READY_WITHIN_S = 20
 PORTS_BEGIN, PORTS_END = 10000, 32000
-ALL = tuple(re.findall(r'"(\w+)"', re.search(r"programs_all\[\] = \{(.*?)\}", (BUILD / "registered/registered_programs.c").read_text(), re.S)[1]))
+
+
+@functools.cache
+def every_program():
+    """The names of all processes, as the build registered them."""
+    registered = (BUILD / "registered" / "registered_programs.c").read_text()
+    return tuple(re.findall(r'"(\w+)"', re.search(r"programs_all\[\] = \{(.*?)\}", registered, re.S)[1]))
 
 
 def wait_until(condition, what, within_s=READY_WITHIN_S, step_s=0.02):
@@ -270,7 +277,7 @@ class System:
     def start(self, *names, wait=True):
         """Starts processes by program name, or "program=instance" where there are several; waits until all are ready."""
         started = []
-        for name in names or ALL:
+        for name in names or every_program():
             program, _, instance = name.partition("=")
             arguments = ["--instance", instance] if instance else []
             old = self.processes.get(instance or program)

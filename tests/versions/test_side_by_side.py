@@ -17,7 +17,7 @@ import pytest
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCES / "tests" / "crash"))
 
-from cartbus_system import ALL, BUILD, System  # noqa: E402  (tests/conftest.py knows where it lies)
+from cartbus_system import BUILD, System, every_program  # noqa: E402  (tests/conftest.py knows where it lies)
 from releases import OLD, need_builds  # noqa: E402
 from storefront import STORIES  # noqa: E402
 from test_kills import Killer, campaign  # noqa: E402
@@ -64,7 +64,7 @@ class TwoReleases(System):
 
     def start(self, *names, wait=True):
         started = super().start(*names, wait=wait)
-        for instance in names or ALL:
+        for instance in names or every_program():
             running = os.readlink(f"/proc/{self.processes[instance].popen.pid}/exe")
             assert running == str(self.built(instance) / "bin" / f"cartbus-{instance}")
         return started
@@ -104,16 +104,16 @@ def log_format(sources):
 
 def test_an_upgrade_one_process_after_the_other(bout):
     """The broker is the first: it alone knows all topics."""
-    assert set(bout(list(ALL), (), Exchanger)) == set(ALL)
+    assert set(bout(list(every_program()), (), Exchanger)) == set(every_program())
 
 
 def test_the_way_back_with_the_broker_last(bout):
     if log_format(OLD.parent / "source") != log_format(SOURCES):
         pytest.skip("the log's format is another: the way back is the backup")
-    assert set(bout(list(reversed(ALL)), ALL, Exchanger)) == set(ALL)
+    assert set(bout(list(reversed(every_program())), every_program(), Exchanger)) == set(every_program())
 
 
-@pytest.mark.parametrize("upgraded", [{"broker"}, set(ALL) - {"sender"}, {"sender"}, set(ALL) - {"broker"}],
+@pytest.mark.parametrize("upgraded", [{"broker"}, set(every_program()) - {"sender"}, {"sender"}, set(every_program()) - {"broker"}],
                          ids=["a-new-broker", "an-old-sender", "a-new-sender", "an-old-broker"])
 def test_releases_that_stay_side_by_side_and_are_killed(bout, upgraded):
     killed = bout(["broker", "sender", "gateway", "sender", "broker", "waiter"], upgraded, Killer)

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from cartbus_system import ALL, BUILD, SOURCES, System, wait_until
+from cartbus_system import BUILD, SOURCES, System, every_program, wait_until
 
 CARTBUS = BUILD / "bin" / "cartbus"
 
@@ -66,7 +66,7 @@ def test_it_makes_what_is_missing_and_says_ready_when_all_are(system):
     (system.folder / "run").rmdir()
     with Up(system) as up:
         up.wait_ready()
-        assert set(up.children()) == set(ALL)
+        assert set(up.children()) == set(every_program())
         assert system.cartbus("status").stdout.startswith("GREEN")
         for name in ("address.key", "link.key", "bounce.key", "admin.key"):
             key = system.folder / "secrets" / name
@@ -108,7 +108,7 @@ def test_all_stop_in_the_reverse_order_and_none_is_left(system, with_signal):
         assert up.stop(with_signal) == 0
         assert not [pid for pid in pids.values() if pathlib.Path(f"/proc/{pid}").exists()]
         stopped = re.findall(r"^(\w+) +stopp(?:ing|ed)", up.log.read_text(), re.M)
-        assert [name for name in stopped if name != "up"] == list(reversed(ALL))
+        assert [name for name in stopped if name != "up"] == list(reversed(every_program()))
 
 
 @pytest.mark.parametrize("name", ["broker", "intake", "sender"])
@@ -120,7 +120,7 @@ def test_what_is_killed_is_started_again_and_goes_on(system, name):
         wait_until(lambda: up.children().get(name, before[name]) != before[name], f"another {name}")
         wait_until(lambda: system.cartbus("status", check=False).returncode == 0, "green again", within_s=30)
         after = up.children()
-        assert {key for key in ALL if before[key] != after[key]} == {name}, "nothing else was touched"
+        assert {key for key in every_program() if before[key] != after[key]} == {name}, "nothing else was touched"
         assert system.cartbus("webhook", "send", "demo").returncode == 0
         assert "was killed by signal 9" in up.log.read_text()
 
@@ -180,7 +180,7 @@ def test_the_table_of_processes_tells_of_every_one_what_its_table_declares():
     told = {}
     for row in re.findall(r"^\| `(\w+)` \|([^|]*)\|([^|]*)\|([^|]*)\|$", (SOURCES / "services/README.md").read_text(), re.M):
         told[row[0]] = [set(re.findall(r"`([a-z.]+)`", cell)) for cell in row[1:]]
-    for name in ALL[1:] + ("cartbus",):
+    for name in every_program()[1:] + ("cartbus",):
         program = CARTBUS if name == "cartbus" else BUILD / "bin" / f"cartbus-{name}"
         manifest = subprocess.run([str(program), "--manifest"], capture_output=True, text=True, check=True).stdout
         declared = [set(re.findall(rf"^{word} = (\S+)", manifest, re.M)) for word in ("hears", "remembers", "says")]

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from cartbus_system import ALL, System, fixture, free_port, wait_until
+from cartbus_system import System, every_program, fixture, free_port, wait_until
 from mail_peer import Keep, Peer, certificates, login
 from name_server import NameServer
 from wall_clock import Wall
@@ -82,7 +82,7 @@ def system(keep, tmp_path_factory):
     with System({"mail": mail}) as running:
         running.write_secret("smtp.password", "s3cret")
         add_shop(running, "demo", "shop@mail.right.test", "m1")
-        running.start(*ALL)
+        running.start(*every_program())
         yield running
     peer.close()
 

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import pytest
-from cartbus_system import ALL, BUILD, System, fixture, wait_until
+from cartbus_system import BUILD, System, every_program, fixture, wait_until
 from mail_peer import Keep, Peer
 from test_feedback import GONE, report
 
@@ -159,7 +159,7 @@ class World:
         shutil.rmtree(self.state)
         shutil.copytree(self.saved, self.state, symlinks=True)
         if states:
-            for name in ALL:
+            for name in every_program():
                 if name != "broker":
                     shutil.rmtree(self.state / name, ignore_errors=True)
         if sidelog:
@@ -287,7 +287,7 @@ def test_what_was_spooled_is_taken_in_before_anything_is_released(world):
     world.stop()
     world.restore()
     world.set_clock(AHEAD_S)
-    world.system.start(*(name for name in ALL if name != "gateway"))
+    world.system.start(*(name for name in every_program() if name != "gateway"))
     refused = world.system.cartbus("restore", "--release", check=False)
     assert refused.returncode == 1 and "answered 200" in refused.stderr, refused.stderr
     world.system.start("gateway")

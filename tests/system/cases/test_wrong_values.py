@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from cartbus_system import ALL, BUILD, System, fixture, wait_until
+from cartbus_system import BUILD, System, every_program, fixture, wait_until
 
-SERVICES = ALL[1:]
+SERVICES = every_program()[1:]
 # One of each kind; the broker knows the first three.
 WRONG = [
     ("[log]\nlevel = loud\n", '[log] level: expected critical, error, warning, notice, info or debug, found "loud"'),
@@ -37,7 +37,7 @@ WRONG = [
 def system():
     with System() as one:
         one.add_shop("demo")
-        one.start(*ALL)
+        one.start(*every_program())
         wait_until(one.connected, "the gateway's connection")
         yield one
 
@@ -143,17 +143,17 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_files(system):
 
 @pytest.mark.parametrize("text, words", [WRONG[0], *WRONG[3:7], WRONG[10]])
 def test_a_reload_with_them_leaves_everything_running(system, text, words):
-    pids = {name: system.processes[name].popen.pid for name in ALL}
-    offsets = {name: os.path.getsize(system.processes[name].log_path) for name in ALL}
+    pids = {name: system.processes[name].popen.pid for name in every_program()}
+    offsets = {name: os.path.getsize(system.processes[name].log_path) for name in every_program()}
     change(system, text)
-    asked = [name for name in ALL if name != "broker" or words == WRONG[0][1]]
+    asked = [name for name in every_program() if name != "broker" or words == WRONG[0][1]]
     for name in asked:
         system.processes[name].popen.send_signal(signal.SIGHUP)
     for name in asked:
         wait_until(lambda name=name: words in said_since(system, name, offsets[name]), f"{name} says what is wrong", within_s=60)
         assert "begins anew" not in said_since(system, name, offsets[name])
-    assert all(system.processes[name].running for name in ALL)
-    assert {name: system.processes[name].popen.pid for name in ALL} == pids
+    assert all(system.processes[name].running for name in every_program())
+    assert {name: system.processes[name].popen.pid for name in every_program()} == pids
     number = abs(hash(text)) % 10**9
     assert system.post(system.shops["demo"].cart(fixture("cart-changed", id=f"w-{number}", cart=f"w-{number}"))).status == 200
 
