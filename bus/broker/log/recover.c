@@ -1,9 +1,9 @@
 /*
- * recover.c: what is checked before a log is believed
+ * recover.c: the checks of a log at its opening
  *
- * Promises:  the head that is written down and the last frame agree, the tail is unbroken and every CRC in it is right; the tail
- *            is written and synced once more before anything refers to it, because after a failed sync the page cache may hand
- *            back what never reached the disk.
+ * Promises:  the head that is written down and the last frame agree, the tail is unbroken and every CRC in it
+ *            is right; the tail is written and synced once more before anything refers to it, because after a
+ *            failed sync the page cache may return data that never reached the disk.
  * Fails by:  -EUCLEAN with what, where and the remedy. It never shortens a log.
  * Read next: log.c
  */
@@ -91,7 +91,7 @@ static int read_meta(struct log *log, char why[512])
 	return 0;
 }
 
-/* One commit of the tail, whole: its frames are read with their CRCs and written again. */
+/* Checks one whole commit of the tail: its frames are read with their CRCs and written again. */
 static int check_block(struct log *log, struct bytes key, struct bytes column, uint64_t last, struct store_batch *batch,
 	uint64_t *ret_first, char why[512])
 {
