@@ -167,7 +167,10 @@ static int shown_bytes(const char *value)
 	return (int)len;
 }
 
-/* Refuses a wrong value. A value that only other programs read is noted instead, and 1 returned: libinih's "go on". */
+/*
+ * Refuses a wrong value. A value that only other programs read is noted instead, and 1 returned: libinih's
+ * "go on".
+ */
 static int wrong_value(struct reading *reading, const struct config_key *key, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 static int wrong_value(struct reading *reading, const struct config_key *key, const char *format, ...)

@@ -97,7 +97,8 @@ void pool_free(struct pool *pool)
 }
 
 /*
- * No core files. Under systemd LimitCORE=0 does it as well; processes of `cartbus up`, or started by hand, have only this.
+ * Turns core files off. Under systemd LimitCORE=0 does it as well; processes of `cartbus up`, or started by
+ * hand, have only this.
  */
 
 void dumps_forbid(void)

@@ -117,7 +117,7 @@ static int open_queues(struct broker *broker)
 		if (topic_set_any(&peer->hears))
 			r = queue_open(broker, i, &broker->queues[i]);
 		while (r == 0 && broker->queues[i] && queue_refill(broker, broker->queues[i]))
-			; /* until the window is full: leases that are still held are found in it */
+			; /* fills the window: leases that are still held are found in it */
 	}
 	hear_for_operators(broker);
 	return r;

@@ -330,7 +330,10 @@ static int verify(struct process *process, const struct broker_options *options)
 	return r;
 }
 
-/* A log that is only half in place, or a whole copy with the identity of its original, must not be opened. */
+/*
+ * A log whose restore did not end must not be opened: it is half in place, or still has the identity of the
+ * log that it was copied from.
+ */
 static void check_restored(const struct process *process)
 {
 	const char *state = config_get(process->config, "paths", NULL, "state");

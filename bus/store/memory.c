@@ -2,7 +2,7 @@
  * memory.c: a store in memory, for tests and the simulator
  *
  * Owns:      one sorted map per family.
- * Promises:  the same answers as rocks.c, with one difference: a cursor sees what was committed after it was made.
+ * Promises:  the same answers as rocks.c, with one difference: a cursor sees commits made after it.
  * Fails by:  nothing; store_checkpoint says -ENOTSUP.
  */
 #include "bus/base/memory.h"

@@ -19,7 +19,10 @@
 
 /* --- the tables: a row per field --- */
 
-/* BORROWED: a struct bytes that points elsewhere (proto/borrowed.h). From TEXT on a length goes before the value. */
+/*
+ * BORROWED: a struct bytes that points elsewhere (proto/borrowed.h). From TEXT on, a length goes before the
+ * value.
+ */
 enum field_kind { UNKNOWN, BOOLEAN, NUMBER_32, SIGNED_32, NUMBER_64, TEXT, DATA, BORROWED, MESSAGE };
 /* How the struct marks that a field is present. */
 enum field_presence {

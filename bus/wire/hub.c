@@ -26,7 +26,7 @@ enum {
 	TAP_MARK = 16384,             /* a slow tap loses messages, it never holds the broker up */
 	CONTROL_BYTES_MAX = 64 << 10, /* a hello that names 256 leases is 20 KB */
 	SOCKETS_MAX = 4096,           /* one per session */
-	TOLD = 2, /* a message up to this many times too large is refused and its sender named; beyond that ZeroMQ ends the connection */
+	TOLD = 2, /* a message up to twice too large is refused and its sender named; past that ZeroMQ disconnects */
 };
 
 static const int64_t RETRY_US = 2000; /* how often a mailbox with early frames is tried */

@@ -2,9 +2,10 @@
  * mailbox.c: the broker's end of the private mailboxes, one PUSH per session
  *
  * Owns:      the sockets; frames for mailboxes whose peer has not connected yet.
- * Promises:  a mailbox admits one connection, of the peer it was opened for; its name cannot be guessed. No send ever blocks.
- * Fails by:  negative errno. A mailbox that does not take a frame belongs to a peer that is gone (-EAGAIN): credit keeps a live one
- *            below its mark.
+ * Promises:  a mailbox admits one connection, of the peer it was opened for; its name cannot be guessed. No
+ *            send ever blocks.
+ * Fails by:  negative errno. A mailbox that does not take a frame belongs to a peer that is gone (-EAGAIN):
+ *            credit keeps the mailbox of a live peer below its mark.
  * Read next: hub.c, gate.c
  */
 #include "bus/wire/mailbox.h"

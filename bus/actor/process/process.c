@@ -308,7 +308,7 @@ static void open_all(struct running *running)
 	const struct process *process = running->process;
 
 	open_runtime(running);
-	TEXT_COPY(running->why, runtime_why(running->runtime)); /* not being connected yet is nothing to tell */
+	TEXT_COPY(running->why, runtime_why(running->runtime)); /* not being connected yet is no news */
 	running->loop = loop_new(running->link, running->drivers, &activity);
 	loop_watch(running->loop, running->signals, false, hear_signal, running);
 	if (running->notes)

@@ -254,7 +254,10 @@ void effect_claim(struct effect *effect)
 	effect_enter(effect, EFFECT_WANTS); /* said by effects_work, not from inside the driver */
 }
 
-/* Its clock runs from before it leaves: what is confirmed after that may be a stop that its answer does not know. */
+/*
+ * The claim's age counts from before it is sent: a message confirmed later may be a stop that the answer does
+ * not know.
+ */
 static void say_as_written(struct effect *effect)
 {
 	struct publish_request *request = request_new(effect->runtime, REQUEST_CLAIM);
@@ -396,7 +399,7 @@ static void go_or_not(struct effect *effect)
 	leave(effect);
 }
 
-/* --- one step of one effect; it may be gone afterwards --- */
+/* --- one step of one effect, which may free it --- */
 
 static void start(struct effect *effect)
 {

@@ -233,9 +233,12 @@ void turn_commit(
 	turn_end(turn);
 }
 
-/* --- what the broker answers --- */
+/* --- the broker's answers --- */
 
-/* The overlay holds the request's rows until the projections have passed its last fact that this service remembers. */
+/*
+ * The overlay holds the request's rows until the projections have passed its last fact that this service
+ * remembers.
+ */
 static void await_return(struct runtime *runtime, struct publish_request *request, uint64_t first_seq)
 {
 	if (request->last_remembered == 0 || runtime_passed(runtime, first_seq + request->last_remembered - 1)) {

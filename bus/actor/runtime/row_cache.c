@@ -13,7 +13,7 @@
 #include "bus/base/memory.h"
 #include <stdlib.h>
 
-enum { ROW_OVERHEAD = 112 }; /* the entry of the map, the row's head, and what malloc adds to both */
+enum { ROW_OVERHEAD = 112 }; /* the map's entry, the row's head, and the overhead of malloc for both */
 
 struct row {
 	size_t len;

@@ -197,7 +197,10 @@ void runtime_tell_large_row(struct runtime *runtime, const char *what, const cha
 		log_event(LOG_ERROR, "%s: %s. What was there before stays", what, why);
 }
 
-/* A payload that does not decode changes nothing. A fold that would make a row too large leaves the row as it was, and folding goes on. */
+/*
+ * A payload that does not decode changes nothing. A fold that would make a row too large leaves the row as it
+ * was, and folding goes on.
+ */
 static void fold(struct runtime *runtime, const struct message_meta *said, struct bytes payload)
 {
 	char what[80], why[TURN_REASON_MAX];

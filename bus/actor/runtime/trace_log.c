@@ -18,7 +18,10 @@
 #include "bus/wire/message.h"
 #include <stdlib.h>
 
-/* A small shop's whole day in one burst; of a large one's flood less than the journal's own limit, and 1 % of a core. */
+/*
+ * Enough for a small shop's whole day in one burst; for a large shop's flood less than the journal's own
+ * limit, and 1 % of a core.
+ */
 enum { SAID_BURST = 400, FAILURES_BURST = 100, NAME_ROOM = 80 };
 static const int64_t SAID_EVERY_US = 50 * US_PER_MS, FAILURE_EVERY_US = 100 * US_PER_MS;
 

@@ -1,5 +1,5 @@
 /*
- * turn.c: one decision, and the encoding of what it says
+ * turn.c: one decision, and the encoding of its facts
  *
  * Promises:  facts of a decision are encoded at once, and the same decision's reads see them; a decision can
  *            say only what the service's table declares.

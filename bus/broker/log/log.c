@@ -1,7 +1,8 @@
 /*
  * log.c: staging, committing and reading messages; the stored numbers of topics
  *
- * Owns:      the block being staged, the one being committed, the ring of recent blocks, a few blocks read back from the store.
+ * Owns:      the block being staged, the one being committed, the ring of recent blocks, a few blocks read
+ *            back from the store.
  * Promises:  only committed messages are read; numbers are unbroken; log time never goes backwards.
  * Fails by:  -EUCLEAN when the store does not hold what the log wrote.
  * Read next: block.c, recover.c

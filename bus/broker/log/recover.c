@@ -16,10 +16,11 @@
 #include <stdlib.h>
 
 /*
- * 1: the first. 2: each opening is written down (log_identity.c). 3: frames of a class may have been dropped (drop.c). 4: a key says
- * whether it is a claim's (idem.c). 5: the log says what it has forgotten, and tombstones end every row that is at its end
- * (retain.c); of older messages that is not known. 6: a message may be erased (erase.c). An older log becomes one of this format by
- * being opened; tests/fixtures holds one of each but the first and the last.
+ * The formats of a log. 1: the first. 2: each opening is written down (log_identity.c). 3: frames of a class may
+ * have been dropped (drop.c). 4: a row of idem says whether its key is a claim's (idem.c). 5: the log says what it
+ * has forgotten, and tombstones end every row that is at its end (retain.c); for older messages neither is known.
+ * 6: a message may be erased (erase.c). The opening of an older log gives it this format; tests/fixtures holds one
+ * of each but the first and the last.
  */
 static const char FORMAT[] = "6";
 static const char ENDS_FROM[] = "ends-from";

@@ -116,7 +116,10 @@ static int read_original(
 	return 0;
 }
 
-/* One line in the journal for each dead letter. A flood of them pauses the queue; `dlq list` has all of them. */
+/*
+ * Writes one line to the journal for each dead letter. A flood of them pauses the queue; `dlq list` has all
+ * of them.
+ */
 static void log_dead(struct broker *broker, const struct queue *queue, uint64_t seq, const Envelope *of,
 	struct bytes payload, const char *reason)
 {

@@ -2,7 +2,8 @@
  * retry.c: messages that failed or wait: sparse rows beside the bitmaps
  *
  * Owns:      the rows (queue, 'x', number) of family queue.
- * Promises:  failures and delays outlive a restart; only failures count towards the limit, and not while everything fails.
+ * Promises:  failures and delays outlive a restart; only failures count towards the limit, and none while the
+ *            queue is paused.
  * Read next: dead.c (messages past the limit), breaker.c
  */
 #include "bus/base/cleanup.h"

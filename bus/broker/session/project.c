@@ -1,5 +1,5 @@
 /*
- * project.c: every session sees every message of what it remembers, in log order
+ * project.c: shows each session every message of the topics that it remembers, in log order
  *
  * Promises:  in order, from the session's own cursor, within its credit; *progress* tells the position when
  *            there was nothing to see. A newcomer gets of compacted topics only the rows that still stand,

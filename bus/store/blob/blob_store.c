@@ -234,7 +234,10 @@ int blob_store_count(struct blob_store *store)
 	return blob_walk(store->blobs, count_one, store);
 }
 
-/* Removes a file that a killed writer left. This process holds the lock, so no writer still uses it. Files with other names stay. */
+/*
+ * Removes a file that a killed writer left. This process holds the lock, so no writer still uses it. Files
+ * with other names stay.
+ */
 static int remove_left_behind(void *context, int folder, const char *name)
 {
 	(void)context;

@@ -44,8 +44,9 @@ enum {
 	BLOOM_BITS = 10,         /* one get in a hundred for an absent key reads a block */
 	MEMORY_BLOOM_PART = 100, /* of a write buffer, touched at once: eight bits for each row of 100 bytes in it */
 	/*
-	 * A compaction takes in all of the next level that it touches, and while one runs for seconds what is written piles up until
-	 * RocksDB stops all writes. So levels and files are small, in write buffers: the first level is no more than what comes into it at once.
+	 * A compaction takes in all of the next level that it touches, and while one runs for seconds new
+	 * files pile up until RocksDB stops all writes. So levels and files are small, in write buffers: the
+	 * first level holds no more than comes into it at once.
 	 */
 	LEVEL_BUFFERS = 4,
 	FILE_BUFFERS = 2,
@@ -159,7 +160,10 @@ static int open_database(
 		return -EUCLEAN;
 	if (!rocks->read_only || !strstr(rocks->store.why, "Column family not found"))
 		return r;
-	/* Either the process that made the store was killed before it had made all families, or the MANIFEST lost its end. */
+	/*
+	 * Either the process that made the store was killed before it had made all families, or the MANIFEST
+	 * lost its end.
+	 */
 	return holds_rows(path) ? -EUCLEAN : -ENOENT;
 }
 
