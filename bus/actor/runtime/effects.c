@@ -7,6 +7,7 @@
  *            agrees, and the lease is alive. A claim that was answered too late is said again, with the bytes
  *            of the first time. A result becomes facts, with the receipt or without.
  * Fails by:  nothing: an effect whose session broke before its claim is let go, its message comes again.
+ * Read next: effect.h (the order of steps), requests.c (claims and outcomes on the wire)
  */
 #include "bus/actor/effect.h"
 #include "bus/actor/runtime/runtime_inside.h"

@@ -4,6 +4,7 @@
  * Promises:  a session never gets more than it granted; after a restart, items that a session may still hold
  *            wait for the grace period; a suspect item goes alone to a session that holds nothing, and while
  *            it waits one session is drained for it. From a paused queue one item at a time is tried.
+ * Read next: lease.c, project.c
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
