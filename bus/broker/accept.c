@@ -9,8 +9,8 @@
  * Promises:  connections never take the descriptors that the log and the sessions need. Over TCP, later
  *            connections can push out a connection that has shown no key, those of its own network first: a
  *            good peer needs milliseconds to prove itself, and a client that wants to push it out must open
- *            hundreds meanwhile. Over ipc the kernel names the user, and each user has a share. Only the
- *            close of a connection takes the lock. libzmq sees no error of accept() at which it would abort.
+ *            hundreds meanwhile. Over ipc the kernel names the user, and each user has a share. A close of
+ *            any other file takes no lock. libzmq sees no error of accept() at which it would abort.
  * Fails by:  EAGAIN to libzmq, which then waits for the next connection. Each connection that is turned away
  *            is counted.
  * Read next: accept.h, ../wire/gate.c (which peers are let in afterwards)

@@ -26,8 +26,7 @@
 
 enum {
 	CACHE_BYTES = 8 << 20,
-	WRITE_BUFFER_BYTES =
-		16 << 20, /* each time a buffer is full, its file and the old logs cost commits milliseconds */
+	WRITE_BUFFER_BYTES = 16 << 20, /* each time one is full, its file and the old logs cost commits milliseconds */
 	FOLD_AT_ONCE = 4096,
 };
 

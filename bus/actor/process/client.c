@@ -241,8 +241,7 @@ int client_publish(struct client *client, const struct topic *topic, const struc
 		return -ETIMEDOUT;
 	failed = say_once(client, topic, how, message, ret, ret_why);
 	if (failed == -ECONNRESET && how->idem && *how->idem && refresh(client, ret_why) == 0)
-		failed =
-			say_once(client, topic, how, message, ret, ret_why); /* a second time counts once, by its key */
+		failed = say_once(client, topic, how, message, ret, ret_why); /* twice counts once, by its key */
 	return failed == -ECONNRESET ? -ETIMEDOUT : failed;
 }
 
@@ -267,8 +266,7 @@ int client_ask(
 	failed = runtime_ask(client->runtime, verb, argument, hear_answer, waiting);
 	if (!failed && !wait_for(client, waiting)) {
 		snprintf(ret_why, 256, "the broker did not answer \"%s\" in time", verb);
-		return may_go_on(client) ? -ETIMEDOUT
-					 : -ECANCELED; /* the waiting request stays: the answer may still come */
+		return may_go_on(client) ? -ETIMEDOUT : -ECANCELED; /* the wait stays: the answer may still come */
 	}
 	if (failed)
 		snprintf(ret_why, 256, "cannot ask \"%s\": %s", verb, strerror(-failed));

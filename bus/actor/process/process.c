@@ -272,8 +272,7 @@ static void run(struct running *running)
 	if (running->process->service->gateway)
 		say_ready(running);
 	while (goes_on(running)) {
-		int64_t wait_us =
-			loop_prepare(running->loop); /* a callback may say something, which the runtime then sends */
+		int64_t wait_us = loop_prepare(running->loop); /* may say something, which the runtime then sends */
 
 		wait_us = lesser(wait_us, runtime_work(running->runtime));
 		wait_us = lesser(wait_us, notify_alive(&running->alive, clock_boot_us(&running->clock)));

@@ -19,8 +19,7 @@ static const int64_t CLOCK_HOLD_US = 1 * US_PER_S;
 enum {
 	CLOCK_TURNS_AT_ONCE = 64,
 	TURNS_UNCONFIRMED_MOST = 512,
-	CLOCK_TURNS_OUT_MOST =
-		16, /* each looks for the next due row, past all rows that the turns before it have taken */
+	CLOCK_TURNS_OUT_MOST = 16, /* each looks for the next due row, past those that earlier turns have taken */
 };
 
 void delivery_free(struct runtime *runtime, struct delivery *delivery)

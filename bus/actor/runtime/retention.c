@@ -19,8 +19,7 @@ static const char FORGOTTEN[] = "forgotten", ROWS[] = "rows", MARKED[] = "2";
 
 void row_mark(const struct state *state, uint8_t ret[ROW_MARK_LEN])
 {
-	ret[0] = state->turn > 0 ? ROW_STAYS
-				 : (uint8_t)state->life; /* a row that is not in the log yet is not forgotten */
+	ret[0] = state->turn > 0 ? ROW_STAYS : (uint8_t)state->life; /* a row not yet in the log is not forgotten */
 	put_be64(ret + 1, state->seq);
 }
 

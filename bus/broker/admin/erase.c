@@ -280,8 +280,7 @@ static void tick_settling(struct broker *broker, struct erasing *erasing)
 	if (erasing->is_held) {
 		erasing->again_boot_us = broker_boot_us(broker) + AGAIN_US;
 	} else if (erasing->has_settled) {
-		erasing->wait_commits =
-			broker->commit->over + 1; /* one more round: none of them may have come back since */
+		erasing->wait_commits = broker->commit->over + 1; /* and once more: none may have come back since */
 	} else {
 		erasing->phase = ERASE_REWRITING;
 	}

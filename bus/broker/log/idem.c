@@ -99,8 +99,7 @@ uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, s
 	if (r == 0 && !is_row(buffer_bytes(&value)))
 		r = -EUCLEAN;
 	if (r < 0 && r != -ENOENT)
-		broker->broken =
-			r; /* a repeat cannot be told from a new message: nothing of this commit may be written */
+		broker->broken = r; /* it may be a repeat or new: nothing of this commit may be written */
 	if (r < 0)
 		return 0;
 	if (window_is_over(broker, topic, buffer_bytes(&value)))

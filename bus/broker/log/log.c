@@ -242,7 +242,7 @@ int log_read(struct log *log, uint64_t seq, struct logged *ret)
 	return 0;
 }
 
-/* Finds the first one in this block; false: none. */
+/* Finds the first message of the topics in this block, at or after `from`; false: none. */
 static bool find_in_block(const struct log *log, const struct block *block, uint64_t from,
 	const struct topic_set *topics, struct logged *ret)
 {

@@ -74,8 +74,7 @@ static struct rule rule_of(const struct broker *broker, uint8_t class)
 {
 	const struct retention_limits *retention = &broker->settings.retention;
 
-	if (class ==
-		CLASS_RAW) /* drops a look too early rather than too late: the retention is a promise about persons */
+	if (class == CLASS_RAW) /* a look too early, not too late: persons were promised this age */
 		return (struct rule){ retention->raw_us - LOOK_EVERY_US, RETENTION_RAW_LEAST_US, retention->raw_bytes };
 	return (struct rule){ retention->facts_us, RETENTION_FACTS_LEAST_US, retention->facts_bytes };
 }

@@ -20,8 +20,7 @@
 #include "bus/broker/session/session.h"
 
 static const char DIED[] = "the process that worked on it alone ended without a word";
-static const int64_t CALM_US =
-	10 * US_PER_S; /* a death without the item excuses the item's deaths up to so much later */
+static const int64_t CALM_US = 10 * US_PER_S; /* a death without an item excuses its deaths up to so much later */
 static const int64_t EXCUSED_MOST_US = 5 * US_PER_MINUTE; /* as long as the longest backoff after a failure */
 
 void lease_grant(struct broker *broker, struct queue *queue, struct queue_item *item, struct session *session)
@@ -144,9 +143,8 @@ void lease_adopt(struct broker *broker, struct session *session, const HeldLease
 		return;
 	item = queue_find(queue, held->seq);
 	if (item)
-		queue_bring_forward(queue, item); /* a redriven item was read in behind newer ones */
-	queue_wake(queue,
-		broker_wall_us(broker)); /* after a restart, an item that was once put off is delayed until now */
+		queue_bring_forward(queue, item);  /* a redriven item was read in behind newer ones */
+	queue_wake(queue, broker_wall_us(broker)); /* after a restart, items once put off are delayed until now */
 	if (!item || item->state != ITEM_READY)
 		return;
 	item->attempt = held->attempt - 1;

@@ -18,8 +18,7 @@
 enum {
 	GATHER_AT_ONCE = 1024, /* rows looked at per call: a millisecond or so */
 	READ_AT_ONCE = 256,    /* rows read per call without finding one to hand out */
-	FOLD_AT_FIRST =
-		1024, /* messages that `latest` folds for a newcomer; the newcomer reads the rest from the log */
+	FOLD_AT_FIRST = 1024,  /* messages that `latest` folds for a newcomer; it reads the rest from the log */
 };
 
 struct standing {

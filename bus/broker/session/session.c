@@ -139,8 +139,7 @@ void hear_heartbeat(struct broker *broker, struct bytes peer, const char *who, c
 			hear_credit(session, &heartbeat->credit);
 		hear_echo(session, heartbeat->echo);
 		hear_counts(session, heartbeat);
-		if (heartbeat->wall_us > 0 &&
-			broker->clock->rate == 1) /* in a demo, hours pass while the message travels */
+		if (heartbeat->wall_us > 0 && broker->clock->rate == 1) /* a demo's hours pass as the message travels */
 			session->clock_off_us = heartbeat->wall_us - broker_wall_us(broker);
 	}
 	answer_heartbeat(broker, peer, session, heartbeat->epoch);

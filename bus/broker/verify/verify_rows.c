@@ -66,8 +66,7 @@ static void check_row(struct verify *verify, const struct verify_message *messag
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	_cleanup_(buffer_free) struct buffer row = { 0 };
 	uint64_t seq, version;
-	bool forgotten =
-		message->seq < verify->rows_before; /* then its row may have been swept, and outranks nothing */
+	bool forgotten = message->seq < verify->rows_before; /* then it may be swept away, and outranks nothing */
 
 	row_key(group, &message->envelope, &key);
 	if (store_get(verify->store, FAMILY_LATEST, buffer_bytes(&key), &row) < 0 || row.len < ROW_HEAD) {
@@ -110,8 +109,7 @@ struct rows {
 	int family;
 	size_t least; /* bytes of a row */
 	const char *what;
-	bool (*is_kept)(const struct verify *verify, struct bytes key,
-		struct bytes value); /* whether the row's message is kept */
+	bool (*is_kept)(const struct verify *verify, struct bytes key, struct bytes value); /* is its message? */
 };
 
 static bool class_holds(const struct verify *verify, int topic, uint64_t seq)
