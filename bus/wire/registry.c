@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each gateway that ever came holds up all claims while it is away: a stolen key must not bring many. */
+/* Each gateway that ever came holds up all claims while it is away: a lost key must not bring many of them. */
 enum { PEERS_BYTES_MAX = 1 << 20, SESSIONS_MOST = 64, GATEWAYS_MOST = 4 };
 
 static bool is_rights(const char *value)

@@ -228,7 +228,7 @@ static void notice_phase(struct running *running)
 	tell_phase(running);
 }
 
-/* Tells the starter, which waits for READY=1, that this process is not ready, rather than nothing. */
+/* Sends the starter the READY=1 that it waits for, with a STATUS that says why this process is not connected. */
 static int64_t ready_after_all(struct running *running)
 {
 	int64_t wait_us = running->ready_at_latest_us - clock_boot_us(&running->clock);

@@ -175,7 +175,7 @@ static void tell_standby(struct broker *broker, struct bytes peer, const Hello *
 	control_now(broker, peer, &control);
 }
 
-/* 63 random bits: an epoch in a frame is the proof of having been welcomed. */
+/* 63 bits that no peer can guess: an epoch in a frame is the proof of having been welcomed. */
 static uint64_t fresh_epoch(const struct broker *broker)
 {
 	uint64_t epoch = 0;
