@@ -20,7 +20,7 @@ void *buffer_grow(struct buffer *buffer, size_t more)
 {
 	size_t needed;
 	if (__builtin_add_overflow(buffer->len, more, &needed))
-		needed = SIZE_MAX; /* no such memory: memory_resize says so */
+		needed = SIZE_MAX; /* there is no such memory: memory_resize reports it */
 	if (needed > buffer->room || !buffer->data) {
 		size_t room = buffer->room > SIZE_MAX / 2 ? SIZE_MAX : buffer->room * 2;
 		if (room < BUFFER_FIRST_ROOM)
@@ -56,7 +56,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	size_t room = buffer->room - buffer->len;
 	int len = vsnprintf(at, room, format, args);
 	assert(len >= 0);
-	if ((size_t)len >= room) /* seldom: room grows by doubling */
+	if ((size_t)len >= room) /* seldom: the room doubles each time it grows */
 		vsnprintf(buffer_grow(buffer, (size_t)len + 1), (size_t)len + 1, format, again);
 	buffer->len += (size_t)len;
 	va_end(again);

@@ -26,7 +26,10 @@ static int64_t system_boot_us(const struct clock *clock)
 	return read_us(CLOCK_BOOTTIME);
 }
 
-/* Rates are small and real time counts from the origin, so a double keeps the microsecond for centuries. */
+/*
+ * Rates are small and real time counts from the origin, so a double is exact to the microsecond for
+ * centuries.
+ */
 static int64_t scaled_wall_us(const struct clock *clock)
 {
 	double since = (double)(read_us(CLOCK_REALTIME) - clock->origin_real_us);
@@ -70,13 +73,14 @@ struct clock clock_virtual(int64_t start_us)
 /*
  * --- wall time that does not jump ---
  *
- * Promises:  what the wall shows is followed in steps of less than a minute, forwards and backwards; of a larger one nothing is seen.
+ * Promises:  the shown time follows the wall clock in steps of less than a minute, forwards and backwards; it
+ *            does not follow a larger step.
  */
 
 static const int64_t PARTED_US = 1 * US_PER_MINUTE;
 static const int64_t AT_ONCE_US = 1 * US_PER_S;
 
-/* Of wall time, which may run faster. */
+/* PARTED_US in wall time, which may run faster. */
 static int64_t parted_us(const struct monotonic_wall *monotonic_wall)
 {
 	return (int64_t)((double)PARTED_US * monotonic_wall->clock->rate);
@@ -95,7 +99,7 @@ static int64_t shown_us(const struct monotonic_wall *monotonic_wall, int64_t wal
 	return llabs(shown - expected) > parted_us(monotonic_wall) ? expected : shown;
 }
 
-/* Both of one moment: after a stop between the two readings it reads once more. */
+/* Reads both clocks at one moment: if the process stopped between the two readings, it reads once more. */
 static void read_both(const struct clock *clock, int64_t *ret_wall_us, int64_t *ret_boot_us)
 {
 	do {
@@ -136,7 +140,7 @@ int64_t monotonic_wall_until_us(const struct monotonic_wall *monotonic_wall, int
 	int64_t now_us = monotonic_wall_us(monotonic_wall);
 	double wait_us = wall_us > now_us ? ceil((double)(wall_us - now_us) / monotonic_wall->clock->rate) : 0;
 
-	return wait_us < 9e18 ? (int64_t)wait_us : INT64_MAX; /* one that comes early would find nothing due */
+	return wait_us < 9e18 ? (int64_t)wait_us : INT64_MAX; /* a wait that ends early finds nothing due */
 }
 
 void monotonic_wall_look(struct monotonic_wall *monotonic_wall)

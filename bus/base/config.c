@@ -1,9 +1,10 @@
 /*
- * config.c: the questions that processes ask of their configuration, and which answers differ after a reload
+ * config.c: reads single values from a configuration, and compares two configurations after a reload
  *
- * Owns:      the values read, in the order read; the last one wins, and an empty one empties a repeated key.
+ * Owns:      the values, in the order of the files; the last one wins, and an empty one empties a repeated
+ *            key.
  * Fails by:  -EINVAL with file, line and what was expected; the errno of a file that cannot be read.
- * Read next: config_read.c (how values get in)
+ * Read next: config_read.c (reads the files)
  */
 #include "bus/base/config.h"
 #include "bus/base/bytes.h"
@@ -42,9 +43,9 @@ static int gather(const struct config_key *key, void *context)
 {
 	struct gathering *all = context;
 
-	assert(!key->key || key->kind.form != CONFIG_FORM_NONE); /* the row of a key says what its value may be */
+	assert(!key->key || key->kind.form != CONFIG_FORM_NONE); /* the row of a key names the kind of its value */
 	if (all->keys && key->key)
-		assert(!config_find_key(all->keys, key->section, key->key)); /* and there is one for each */
+		assert(!config_find_key(all->keys, key->section, key->key)); /* and each key has one row */
 	if (all->keys)
 		all->keys[all->count] = *key;
 	all->count++;
@@ -180,7 +181,7 @@ const struct config_value *config_last(
 	return NULL;
 }
 
-/* A question for a key that the table does not have is our bug. */
+/* To ask for a key that the table does not have is a bug of the caller. */
 static const struct config_key *ask(const struct config *config, const char *section, const char *key)
 {
 	const struct config_key *known = config_find_key(config->keys, section, key);
@@ -198,7 +199,7 @@ const char *config_get(const struct config *config, const char *section, const c
 	return value ? value->value : known->fallback;
 }
 
-/* false: there is none. A fallback that is not right is our bug. */
+/* false: there is no value. An invalid fallback is a bug of the table. */
 static bool find_meaning(const struct config *config, const char *section, const char *name,
 	const struct config_key *known, struct config_meaning *ret)
 {
@@ -342,7 +343,7 @@ struct dump {
 static int dump_value(const char *value, void *context)
 {
 	const struct dump *dump = context;
-	const char *blank = *value == ';' ? "" : " "; /* behind a blank it would be a comment */
+	const char *blank = *value == ';' ? "" : " "; /* after a blank the ; would begin a comment */
 	buffer_printf(dump->to, "%s =%s%s\n", dump->key->key, blank, value);
 	return 0;
 }
@@ -361,7 +362,7 @@ static int dump_section(const char *name, void *context)
 		if (key->repeated)
 			config_each_value(dump->config, section, name, key->key, dump_value, &line);
 		if (key->repeated && value && dump->to->len == before)
-			buffer_printf(dump->to, "%s =\n", key->key); /* given, and emptied */
+			buffer_printf(dump->to, "%s =\n", key->key); /* the file gave the key, and emptied it */
 		if (!key->repeated && value)
 			dump_value(value, &line);
 	}

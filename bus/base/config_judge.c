@@ -1,10 +1,12 @@
 /*
- * config_judge.c: all that is wrong with a configuration, and not the first of it alone; what one value needs beside it
+ * config_judge.c: finds all faults of a configuration, not only the first; checks the keys that one value
+ * needs beside it
  *
  * Owns:      the faults found so far, each with its place.
- * Promises:  the words of each are those that the reading would end with; they are told in the order of files and lines.
+ * Promises:  the text of each fault is the error that reading would end with; faults are reported in the
+ *            order of files and lines.
  * Fails by:  the errno of the first file, when it cannot be read.
- * Read next: config_read.c, which notes a fault and goes on where it would end
+ * Read next: config_read.c, which notes a fault and goes on where it would otherwise end
  */
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
@@ -16,9 +18,9 @@
 #include <string.h>
 
 struct fault {
-	size_t file; /* the place of its file among those read; behind them all: it has no line */
+	size_t file; /* the number of its file among those read; behind them all: the fault has no line */
 	unsigned line;
-	size_t number; /* of two with one place the first that was found comes first */
+	size_t number; /* of two faults with one place the first found comes first */
 	char *text;
 };
 
@@ -87,7 +89,7 @@ static void faults_clear(struct config_faults *faults)
 	free(faults->files);
 }
 
-/* `read` has read; what needs what can be judged. Ends `config`. */
+/* Called after reading: checks the needs, if they can be checked, and reports the faults. Frees `config`. */
 static int end(struct config *config, int r, config_tell_fn *tell, void *context, struct config_error *error)
 {
 	struct config_faults *faults = config->faults;
@@ -128,15 +130,15 @@ int config_judge_text(
 }
 
 /*
- * What has to be given, and what a value needs beside it
+ * Checks required keys, and the keys that a value needs beside it
  *
- * Promises:  judged when all is read: a drop-in may give what the file before it lacks.
+ * Promises:  this happens after all files are read: a drop-in may give a key that the file before it lacks.
  */
 
 struct needing {
 	struct config *config;
 	const struct config_key *key;
-	const char *name;                 /* of its section; NULL: it has none */
+	const char *name;                 /* of its section; NULL: the section has no name */
 	const struct config_value *value; /* NULL: the fallback */
 	struct config_error *error;
 };
@@ -160,7 +162,7 @@ static bool differs_from_fallback(const struct needing *of)
 	return strcmp(of->value->value, of->key->fallback) != 0;
 }
 
-/* Does what stands before the colon say the value that it has? */
+/* Does the word before the colon match the key's value? */
 static bool speaks_of(const struct needing *of, const char *when, size_t len)
 {
 	const char *value = of->value ? of->value->value : of->key->fallback;
@@ -174,7 +176,7 @@ static bool speaks_of(const struct needing *of, const char *when, size_t len)
 	return strlen(value) == len && memcmp(when, value, len) == 0;
 }
 
-/* 0: it is noted, and the judging goes on. */
+/* 0: the fault is noted, and the check goes on. */
 static int refuse(const struct needing *of)
 {
 	const struct config_value *value = of->value;
@@ -198,7 +200,7 @@ static int tell_missing(const struct needing *of, const char *needed)
 	return refuse(of);
 }
 
-/* "ses: ses-region; openai: url model" */
+/* Checks a row like "ses: ses-region; openai: url model". */
 static int check_needs(const struct needing *of)
 {
 	char needed[64];
@@ -229,7 +231,7 @@ static int tell_required(const struct needing *of)
 	return refuse(of);
 }
 
-/* What it lacks is refused; what only other programs read is noted instead. */
+/* Refuses a missing key; if only other programs read it, it is noted instead. */
 static int check_section(struct needing *of, const char *name)
 {
 	struct config *config = of->config;

@@ -1,9 +1,9 @@
 /*
- * config_kind.c: is a value what its key takes, and what does it mean?
+ * config_kind.c: checks a value against the kind of its key, and converts it
  *
- * Promises:  judges by the text alone: the same on every machine and for every user.
- * Fails by:  false; config_kind_expected() says what would have been right.
- * Read next: config_read.c (who asks)
+ * Promises:  it looks at the text alone: the result is the same on every machine and for every user.
+ * Fails by:  false; config_kind_expected() names the values that are allowed.
+ * Read next: config_read.c (the caller)
  */
 #include "bus/base/config_kind.h"
 #include "bus/base/bytes.h"
@@ -39,7 +39,7 @@ static bool read_whole(const char *value, int64_t *ret)
 	return len > 0 && !value[sign + len] && errno == 0;
 }
 
-/* 0.25, 15: digits, and at most one point with digits around it; nothing of what strtod takes besides. */
+/* 0.25, 15: digits, and at most one point with digits around it; no other form that strtod takes. */
 static bool read_real(const char *value, double *ret)
 {
 	size_t whole = strspn(value, DIGITS), fraction = 0;
@@ -70,7 +70,7 @@ static bool read_span(const char *value, int64_t *ret_us)
 
 /* ---- words ---- */
 
-/* -1: not among them */
+/* The index of the value among the words; -1: it is not among them. */
 static int64_t place_among(const char *words, const char *value, size_t value_len)
 {
 	size_t len;
@@ -109,7 +109,9 @@ static bool is_ip(const char *value)
 	return inet_pton(AF_INET, value, address) == 1 || inet_pton(AF_INET6, value, address) == 1;
 }
 
-/* A name is labels with dots between (RFC 1123 2.1); one of digits and dots alone is a mistyped address. */
+/*
+ * A name is labels with dots between (RFC 1123 2.1); a text of digits and dots alone is a mistyped address.
+ */
 static bool is_host(const char *value)
 {
 	size_t len = strlen(value);
@@ -133,7 +135,7 @@ static bool is_port_or_nothing(const char *text, size_t len)
 		atoi(digits) <= 65535;
 }
 
-/* Of what stands between :// and the path: a host and perhaps a port, and nobody's name. */
+/* The text between :// and the path: a host and perhaps a port, and no user name. */
 static bool is_authority(const char *text, size_t len)
 {
 	char host[256], address[64];
@@ -171,7 +173,7 @@ static bool is_file_name(const char *value)
 	return *value != '.' && !strchr(value, '/');
 }
 
-/* ---- all of them ---- */
+/* ---- all kinds ---- */
 
 bool config_kind_is_number(const struct config_kind *kind)
 {
@@ -189,7 +191,7 @@ static bool is_text_of_kind(const struct config_kind *kind, const char *value)
 	case CONFIG_FORM_TEXT:
 		return true;
 	case CONFIG_FORM_PATH:
-		return *value == '/'; /* processes and persons stand in different folders */
+		return *value == '/'; /* absolute: processes and persons work in different folders */
 	case CONFIG_FORM_FILE:
 		return is_file_name(value);
 	case CONFIG_FORM_IP:
@@ -243,7 +245,7 @@ bool config_kind_read(const struct config_kind *kind, const char *value, struct 
 	return is_within(kind, (int64_t)strlen(value)) && is_text_of_kind(kind, value);
 }
 
-/* ---- what would have been right ---- */
+/* ---- the allowed values, in words ---- */
 
 static void print_span(int64_t us, char ret[32])
 {

@@ -2,10 +2,10 @@
  * config_read.c: from INI text to checked values
  *
  * Owns:      libinih; no other file includes ini.h.
- * Promises:  no line is split, cut or joined silently: a line too long for the library is an error, an indented line is
- *            a line of its own. Every value remembers its file and line.
+ * Promises:  no line is split, cut or joined silently: a line too long for the library is an error, an
+ *            indented line is a line of its own. Every value remembers its file and line.
  * Fails by:  -EINVAL with the first wrong line, or the errno of the file.
- * Read next: config.c (the questions)
+ * Read next: config.c (asks for the values)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/config_values.h"
@@ -22,20 +22,20 @@
 enum {
 	CONFIG_MAX_BYTES = 1024 * 1024,
 	LINE_MAX_BYTES = 4096,
-	WORD_MAX_BYTES = 49,  /* libinih cuts the names of sections and keys there, silently */
-	SHOWN_MAX_BYTES = 80, /* of a wrong value */
+	WORD_MAX_BYTES = 49,  /* libinih silently cuts the names of sections and keys there */
+	SHOWN_MAX_BYTES = 80, /* how much of a wrong value an error shows */
 };
 
 struct reading {
 	struct config *config;
 	const char *file;
-	const char *rest; /* of the text */
+	const char *rest; /* the rest of the text */
 	unsigned line;
 	struct config_error *error;
 	unsigned error_line; /* 0: none yet */
-	/* Only while all faults are gathered: */
-	bool is_lost;                  /* the heading of this section is none: what follows it belongs nowhere */
-	char told[WORD_MAX_BYTES + 1]; /* an unknown section, said already */
+	/* Used only while all faults are gathered: */
+	bool is_lost;                  /* the section's heading is invalid: the lines below it belong to no section */
+	char told[WORD_MAX_BYTES + 1]; /* an unknown section that is reported already */
 };
 
 int config_fail(struct config_error *ret_error, int error, const char *format, ...)
@@ -55,7 +55,7 @@ const struct config_key *config_find_key(const struct config_key *keys, const ch
 	return NULL;
 }
 
-/* CONFIG_OTHERS is among them. */
+/* Does the table hold CONFIG_OTHERS? */
 static bool config_knows_others(const struct config_key *keys)
 {
 	for (; keys->section; keys++)
@@ -99,7 +99,7 @@ static int wrong(struct reading *reading, const char *format, ...)
 	va_end(args);
 	config_fail(reading->error, 0, "%s:%u: %s", reading->file, reading->line, what);
 	return config_note_fault(
-		reading->config, reading->file, reading->line, reading->error->text); /* 0 is libinih's "stop" */
+		reading->config, reading->file, reading->line, reading->error->text); /* 0 tells libinih to stop */
 }
 
 static int wrong_key(struct reading *reading, const char *section, const char *key)
@@ -150,13 +150,13 @@ static bool same_name(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* An empty value is none, where there may be none. */
+/* May the key's value be empty, which then counts as not given? */
 static bool config_takes_nothing(const struct config_key *key)
 {
 	return key->repeated || key->may_be_none || (!key->required && (!key->fallback || !*key->fallback));
 }
 
-/* Cut where a letter begins: the message goes to logs and JSON. */
+/* Cuts between two characters: the message goes to logs and JSON. */
 static int shown_bytes(const char *value)
 {
 	size_t len = strlen(value);
@@ -167,7 +167,10 @@ static int shown_bytes(const char *value)
 	return (int)len;
 }
 
-/* Refuses a wrong value. A value that only other programs read is noted instead, and 1 returned: libinih's "go on". */
+/*
+ * Refuses a wrong value. A value that only other programs read is noted instead, and 1 returned: libinih's
+ * "go on".
+ */
 static int wrong_value(struct reading *reading, const struct config_key *key, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 static int wrong_value(struct reading *reading, const struct config_key *key, const char *format, ...)
@@ -250,7 +253,10 @@ static void keep_wrong(
 	reading->config->values[reading->config->count - 1].is_wrong = true;
 }
 
-/* Ends "topic order.state" behind the section's own name; returns the further name, NULL without one. Blanks at the end are no part of it. */
+/*
+ * Ends "topic order.state" behind the section's own name; returns the further name, NULL without one.
+ * Trailing blanks are cut.
+ */
 static char *split_heading(char *heading)
 {
 	for (size_t len = strlen(heading); len && strchr(" \t", heading[len - 1]); len--)
@@ -282,7 +288,7 @@ static int take_value(void *context, const char *heading, const char *key, const
 		return wrong_key(reading, section, key);
 	const struct config_value *before = given_in_this_file(reading, section, name, key);
 	if (before && !known->repeated && strcmp(before->value, value) == 0)
-		return 1; /* topology.conf: every service that meets a topic declares it, each time the same */
+		return 1; /* topology.conf: every service that uses a topic declares it, each time the same */
 	if (before && !known->repeated)
 		return wrong(reading, "\"%s\" is given twice in [%s], and line %u says otherwise", key, heading,
 			before->line);
@@ -298,7 +304,7 @@ static int take_value(void *context, const char *heading, const char *key, const
 	return 1;
 }
 
-/* What libinih would cut or misread without a word. */
+/* Refuses lines that libinih would cut or misread silently. */
 static void check_line(struct reading *reading, const char *line, size_t len)
 {
 	size_t name_len = strcspn(line, "=:");
@@ -312,7 +318,7 @@ static void check_line(struct reading *reading, const char *line, size_t len)
 		wrong(reading, "a control character");
 }
 
-/* As libinih reads it: what follows " ;" is a comment. */
+/* Is there text besides comments? As for libinih, " ;" begins a comment. */
 static bool says_something(const char *line)
 {
 	const char *wanted = *line == '[' ? "]" : "=:";
@@ -328,7 +334,10 @@ static bool says_something(const char *line)
 	return *line != '\0';
 }
 
-/* Where all faults are gathered, a line with one is noted and left out, and so is what stands below a heading that is none. */
+/*
+ * While all faults are gathered, a wrong line is noted and left out, and so are the lines below an invalid
+ * heading.
+ */
 static void leave_out_faults(struct reading *reading, char *line)
 {
 	bool is_heading = *line == '[';
@@ -372,7 +381,7 @@ static char *next_line(char *to, int room, void *context)
 	return reading->error_line && !gathers ? NULL : to;
 }
 
-/* libinih skips a byte order mark, behind the back of check_line. */
+/* Skips byte order marks: libinih would skip one that check_line has not seen. */
 static const char *behind_byte_order_marks(const char *text)
 {
 	static const char mark[] = "\xEF\xBB\xBF";
@@ -383,7 +392,7 @@ static const char *behind_byte_order_marks(const char *text)
 
 int config_read_text(struct config *config, const char *text, const char *name, struct config_error *ret_error)
 {
-	ini_max_line = LINE_MAX_BYTES; /* Debian's library has 200 otherwise */
+	ini_max_line = LINE_MAX_BYTES; /* in Debian's library the limit is 200 otherwise */
 	ini_allow_multiline = false;
 	ini_stop_on_first_error = true;
 	struct reading reading = {

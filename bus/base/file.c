@@ -1,8 +1,9 @@
 /*
  * file.c: files, their folders, secrets and locks
  *
- * Promises:  after file_write_durably has returned 0, a power cut leaves the new content; before, the old or the new one,
- *            never a mixture. Who dies in between leaves at most one file beside it, which the next write of this path takes away.
+ * Promises:  after file_write_durably has returned 0, a power cut leaves the new content; before, the old or
+ *            the new one, never a mixture. A process that dies in between leaves at most one temporary file,
+ *            which the next write of this path removes.
  * Fails by:  a negative errno of the call that failed; nothing is logged.
  */
 #include "bus/base/file.h"
@@ -56,7 +57,7 @@ int file_open_folder_in(int folder, const char *name)
 
 int file_read_in(int folder, const char *name, size_t most, struct buffer *ret)
 {
-	/* O_NONBLOCK: a pipe in the place of a file must hold nobody up */
+	/* O_NONBLOCK: a pipe in the place of a file must not block the process */
 	_cleanup_close_ int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct stat there;
 	if (fd < 0 || fstat(fd, &there) < 0)
@@ -120,7 +121,7 @@ static bool is_at(int fd, int folder, const char *name)
 		ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* Locked while somebody writes it, so what can be locked was left behind by one who died. */
+/* A writer locks its temporary file, so a file that can be locked was left behind by a process that died. */
 static int remove_left_behind(int folder, const char *name)
 {
 	_cleanup_close_ int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -140,7 +141,7 @@ static int open_temporary(int folder, const char *name, mode_t mode, int *ret_fd
 			return 0;
 		}
 		int r = fd >= 0 ? 0 : errno == EEXIST ? remove_left_behind(folder, name) : -errno;
-		if (fd >= 0) /* another one took it for left behind */
+		if (fd >= 0) /* another process took it for left behind */
 			close(fd);
 		if (r < 0)
 			return r;
@@ -155,7 +156,7 @@ static int write_temporary(int fd, struct bytes content, const struct file_owner
 	return r == 0 && fsync(fd) < 0 ? -errno : r;
 }
 
-/* All but the sync of the folder. */
+/* Does everything but the sync of the folder. */
 static int write_in(int folder, const char *name, struct bytes content, mode_t mode, const struct file_owner *owner)
 {
 	char temporary[PATH_MAX];
@@ -199,7 +200,7 @@ int file_sync_folder(const char *path)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-/* The new name first: a file may be seen twice, and never not at all. */
+/* Syncs the folder of the new name first: after a power cut the file may have both names, and never none. */
 int file_rename_durably(const char *from, const char *to)
 {
 	if (rename(from, to) < 0)
@@ -244,7 +245,7 @@ int file_make_folders(const char *path, mode_t mode)
 	return make_folder(part, mode);
 }
 
-/* --- closed to others --- */
+/* --- closed to other users --- */
 
 enum { OTHERS = S_IRWXG | S_IRWXO, FOLDERS_OPEN = 16 };
 
@@ -256,7 +257,9 @@ static int close_one(const char *path, const struct stat *there, int kind, struc
 	return chmod(path, there->st_mode & 07777 & ~(mode_t)OTHERS) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* What lies right in the folder tells of what lies deeper: it is made by the same process, under the same mask. */
+/*
+ * The entries of the folder itself stand for deeper ones: the same process makes those, under the same mask.
+ */
 static bool is_open_to_others(const char *path)
 {
 	struct stat there;
@@ -345,10 +348,10 @@ int file_lock(const char *path, int *ret_fd)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
 	if (fstat(fd, &held) < 0)
 		return -errno;
-	if (held.st_nlink == 0) /* its holder took it away in between: the next who comes makes and locks another */
+	if (held.st_nlink == 0) /* its holder removed it in between: the next caller makes and locks a new one */
 		return -EBUSY;
 	*ret_fd = fd;
-	fd = -1; /* the caller's, for the life of the process */
+	fd = -1; /* the caller keeps it for the life of the process */
 	return 0;
 }
 

@@ -1,11 +1,12 @@
 /*
- * log.c: lines for the admin, on stderr, as text or as JSON, or with fields to the journal
+ * log.c: writes log lines for the admin, to stderr as text or as JSON, or to the journal with fields
  *
- * Promises:  one event is one line and one write, with any bytes in its values: control characters come out as spaces,
- *            so that nobody who chooses a subject's name can forge a line, nor a field.
- * Fails by:  nothing; what cannot be written is lost, and a line over LINE_MAX_BYTES is cut and ends in "...". Of what goes to the
- *            journal with fields a warning is written to stderr when the journal does not keep up, and less than that is lost: nobody
- *            waits for it. Lines without fields always take stderr, whose reader knows the unit also of a process that is gone.
+ * Promises:  one event is one line and one write, with any bytes in its values: control characters come out
+ *            as spaces, so that a person who chooses a subject's name can forge neither a line nor a field.
+ * Fails by:  nothing; a line that cannot be written is lost, and a line over LINE_MAX_BYTES is cut and ends
+ *            in "...". When the journal does not keep up, a warning with fields goes to stderr, and lesser
+ *            lines with fields are lost: the process does not wait for it. Lines without fields always go to
+ *            stderr, whose reader knows the unit even of a process that is gone.
  */
 #include "bus/base/log.h"
 #include "bus/base/bytes.h"
@@ -30,8 +31,8 @@ enum { LINE_MAX_BYTES = 4096, NAME_MAX_BYTES = 200, TRACE_ID_AT = 3, TRACE_ID_LE
 static const char FACILITY_DAEMON[] = "3"; /* as the units' SyslogFacility= */
 
 /*
- * v0.1.0 released these names of the subject. Admins search for them, so they stay: as text alone, as fields and members beside the
- * names of today.
+ * v0.1.0 released these names of the subject. Admins search for them, so they stay: as the only name in text,
+ * and beside today's names in fields and members.
  */
 static const char SUBJECT_IN_TEXT[] = " cart=", SUBJECT_IN_JSON[] = "cart", SUBJECT_IN_JOURNAL[] = "CARTBUS_CART";
 
@@ -71,7 +72,7 @@ static const char *level_word(enum log_level level)
 	return "info";
 }
 
-/* Of the machine, as every collector of logs expects it: a demo's fast clock is not shown. */
+/* The machine's time, as every collector of logs expects it, not that of a demo's fast clock. */
 static void write_now(char ret[40])
 {
 	struct timespec now;
@@ -84,7 +85,7 @@ static void write_now(char ret[40])
 	snprintf(ret + len, 40 - len, ".%06ldZ", now.tv_nsec / 1000);
 }
 
-/* --- what an event is about, made harmless --- */
+/* --- the subject of an event, made harmless --- */
 
 struct names {
 	char shop[NAME_MAX_BYTES], subject[NAME_MAX_BYTES], topic[NAME_MAX_BYTES], trace[TRACE_ID_LEN + 1], seq[24];
@@ -114,7 +115,7 @@ static void take_names(const struct log_about *about, struct names *ret)
 		snprintf(ret->seq, sizeof(ret->seq), "%llu", (unsigned long long)about->seq);
 }
 
-/* --- the forms --- */
+/* --- text, JSON, fields --- */
 
 static void add_names(json_t *event, const struct names *names)
 {
@@ -131,7 +132,7 @@ static void add_names(json_t *event, const struct names *names)
 
 static void write_json(enum log_level level, const char *message, const struct names *names)
 {
-	/* of the escapes only those of " and \ come: two bytes for one */
+	/* only the escapes of " and \ occur: two bytes for one */
 	char now[40], line[2 * LINE_MAX_BYTES + 10 * NAME_MAX_BYTES];
 	json_t *event;
 	size_t used;
@@ -147,7 +148,7 @@ static void write_json(enum log_level level, const char *message, const struct n
 		return;
 	line[used] = '\n';
 	if (write(STDERR_FILENO, line, used + 1) < 0)
-		return; /* there is nobody left to tell */
+		return; /* no reader is left */
 }
 
 static void write_text(enum log_level level, const char *message, const struct names *names)
@@ -158,7 +159,7 @@ static void write_text(enum log_level level, const char *message, const struct n
 		has_subject ? SUBJECT_IN_TEXT : "", has_subject ? names->subject : "");
 
 	if (write(STDERR_FILENO, line, (size_t)len) < 0)
-		return; /* there is nobody left to tell */
+		return; /* no reader is left */
 }
 
 static int write_journal(enum log_level level, const char *message, const struct names *names)
@@ -182,7 +183,7 @@ static int write_journal(enum log_level level, const char *message, const struct
 	return journal_send(log_journal_fd, log_journal, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
-/* about NULL: nothing in particular */
+/* about NULL: the line is about no subject */
 static void __attribute__((format(printf, 3, 0)))
 write_line(enum log_level level, const struct log_about *about, const char *format, va_list args)
 {
@@ -263,9 +264,9 @@ BUS_EVENTS(LOG_EVENT_DEFINE)
 /*
  * One datagram to the journal
  *
- * Promises:  waits for nobody. A datagram is at most a line of the log and a handful of names, so it never takes the detour over a
- *            sealed file that large ones need.
- * Fails by:  the answer.
+ * Promises:  it does not wait. A datagram is at most a line of the log and a few names, so it never needs the
+ *            sealed file in which large ones are sent.
+ * Fails by:  the returned errno.
  */
 
 bool journal_reads_stderr(void)
@@ -280,7 +281,7 @@ bool journal_reads_stderr(void)
 
 int journal_open(void)
 {
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* not connected: the journal may be started anew */
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* not connected: the journal may restart */
 
 	return fd < 0 ? -errno : fd;
 }

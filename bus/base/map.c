@@ -3,7 +3,7 @@
  *
  * Owns:      its entries and their copies of the keys.
  * Promises:  the same calls give the same order of iteration in every run (the simulator's traces rest on it);
- *            removing while map_each runs is safe, also the next entry or one already seen.
+ *            entries may be removed while map_each runs, also the next one or one already seen.
  */
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
@@ -51,7 +51,7 @@ void map_free(struct map *map)
 	free(map);
 }
 
-/* Where the pointer to the entry is, or to the NULL at the end of its chain. */
+/* The place of the pointer to the entry, or of the NULL at the end of its chain. */
 static struct entry **find(const struct map *map, struct bytes key, uint64_t hash)
 {
 	struct entry **at = &map->buckets[hash & (map->bucket_count - 1)];
@@ -166,7 +166,7 @@ struct page {
 
 struct u64map {
 	struct map *pages; /* struct page, by `at` */
-	struct page *last; /* looked at; NULL: none */
+	struct page *last; /* the page of the last lookup; NULL: none */
 	size_t count;
 };
 

@@ -59,7 +59,7 @@ static const size_t SPARE_MOST = 0;
 static const size_t SPARE_MOST = 1024;
 #endif
 
-/* A spare one begins with a pointer to the next. */
+/* A spare piece begins with a pointer to the next one. */
 void *pool_take(struct pool *pool)
 {
 	void *item = pool->spare;
@@ -97,7 +97,8 @@ void pool_free(struct pool *pool)
 }
 
 /*
- * No core files. Under systemd LimitCORE=0 does it as well; processes of `cartbus up`, or started by hand, have only this.
+ * Turns core files off. Under systemd LimitCORE=0 does it as well; processes of `cartbus up`, or started by
+ * hand, have only this.
  */
 
 void dumps_forbid(void)
@@ -106,6 +107,6 @@ void dumps_forbid(void)
 
 	if (getenv("CARTBUS_DUMPS"))
 		return;
-	setrlimit(RLIMIT_CORE, &none); /* where either is refused there is nothing to lose by going on */
+	setrlimit(RLIMIT_CORE, &none); /* if either call is refused, going on costs nothing */
 	prctl(PR_SET_DUMPABLE, 0);
 }

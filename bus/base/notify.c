@@ -1,7 +1,7 @@
 /*
- * notify.c: one datagram to the supervisor
+ * notify.c: sends one datagram to the supervisor
  *
- * Fails by: saying nothing: a supervisor that does not listen is no reason to stop, nor to wait for it for long.
+ * Fails by:  sending nothing: the process neither stops nor waits long for a supervisor that does not listen.
  */
 #include "bus/base/notify.h"
 #include "bus/base/cleanup.h"
@@ -63,7 +63,7 @@ void notify_status(const char *format, ...)
 	va_end(arguments);
 	for (char *at = line; *at; at++)
 		if ((unsigned char)*at < ' ')
-			*at = ' '; /* a line more would be a word of its own */
+			*at = ' '; /* a further line would be a message of its own */
 	send_to_supervisor(line, MSG_DONTWAIT);
 }
 
@@ -91,7 +91,7 @@ void notify_failed(const char *why)
 
 struct notify_alive notify_alive_asked(void)
 {
-	int64_t process = number_in("WATCHDOG_PID"); /* a child inherits the variables, and is not asked */
+	int64_t process = number_in("WATCHDOG_PID"); /* a child inherits the variables, and need not answer */
 
 	if (process && process != getpid())
 		return (struct notify_alive){ 0 };

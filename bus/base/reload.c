@@ -1,10 +1,10 @@
 /*
- * reload.c: a configuration that changed while the process runs
+ * reload.c: checks a changed configuration while the process runs, and starts the program anew with it
  *
- * Owns:      the process that judges it, and the sockets that a supervisor handed over.
- * Promises:  waits for nobody: a judge that does not come to its end is ended.
- * Fails by:  saying why the configuration is not taken; then what ran goes on.
- * Read next: bus/actor/process/process_config.c and bus/broker/main.c (who ask, and what becomes of it), config.c
+ * Owns:      the child process that judges the configuration, and the sockets that a supervisor handed over.
+ * Promises:  it never blocks: a judge that does not end in time is killed.
+ * Fails by:  returning why the configuration is not taken; the process then goes on with the old one.
+ * Read next: bus/actor/process/process_config.c and bus/broker/main.c (the callers), config.c
  */
 #include "bus/base/reload.h"
 #include "bus/base/cleanup.h"
@@ -86,7 +86,7 @@ int reload_begin(struct reload *reload, char *const argv[], int64_t now_us)
 	return r;
 }
 
-/* The last line is what it died of: without "<2>instance: ". */
+/* The reason is the last line of the judge's output, without "<2>instance: ". */
 static void read_last_words(int output, char ret_why[RELOAD_WHY])
 {
 	char text[4096], *line, *words;
@@ -125,7 +125,7 @@ bool reload_judged(struct reload *reload, int64_t now_us, char ret_why[RELOAD_WH
 int reload_again(char *const argv[])
 {
 	for (int i = 0; i < handed_count; i++)
-		if (dup2(handed[i], FIRST_HANDED + i) < 0) /* which is not closed by exec */
+		if (dup2(handed[i], FIRST_HANDED + i) < 0) /* exec does not close the copy */
 			return -errno;
 	close_range((unsigned)(FIRST_HANDED + handed_count), ~0U, CLOSE_RANGE_CLOEXEC);
 	execv(SELF, argv);

@@ -1,8 +1,8 @@
 /*
  * retention.c: the section [retention] of cartbus.conf, read
  *
- * Promises:  what it returns adds up: no age is below what folds need, and personal payloads stay for 30 days at most, as the rows
- *            of its keys say.
+ * Promises:  the returned values are consistent: no age is below the least that folds need, and personal
+ *            payloads stay for 30 days at most, as the rows of its keys say.
  */
 #include "bus/base/retention.h"
 

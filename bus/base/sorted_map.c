@@ -1,9 +1,10 @@
 /*
  * sorted_map.c: a skip list
  *
- * Owns:      its entries, with copies of keys and values; a bit for each hash that a key had since the map was last empty: most finds
- *            come to nothing, and see it there without a descent.
- * Promises:  the heights come from a generator that starts the same in every map, so two runs build the same list.
+ * Owns:      its entries, with copies of keys and values; a bit for each hash that a key had since the map
+ *            was last empty: most lookups find no key, and the bits show that without a descent.
+ * Promises:  the heights come from a generator that starts the same in every map, so two runs build the same
+ *            list.
  * Read next: W. Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 33(6), 1990
  */
 #include "bus/base/sorted_map.h"
@@ -19,22 +20,25 @@ enum {
 	SEEN_WORD_BITS = 64
 };
 
-/* Behind the links lie the key, a NUL, room for the value, a NUL: rows are put by the million. */
+/*
+ * Behind the links lie the key, a NUL, room for the value, a NUL: one allocation, as rows are put by the
+ * million.
+ */
 struct sorted_map_entry {
 	struct bytes key;
 	struct bytes value;
 	size_t room;
-	void *large; /* a later value that needs more */
+	void *large; /* a later value that needs more room */
 	uint64_t tag;
 	struct sorted_map_entry *next[];
 };
 
 struct sorted_map {
-	struct sorted_map_entry *head; /* no entry: only its LEVELS_MAX links */
+	struct sorted_map_entry *head; /* not an entry: only its LEVELS_MAX links */
 	int levels;                    /* in use */
 	size_t count;
 	uint64_t random;
-	uint64_t *seen; /* SEEN_BITS of them; NULL: never had SEEN_FROM entries */
+	uint64_t *seen; /* SEEN_BITS bits; NULL: the map never had SEEN_FROM entries */
 };
 
 struct sorted_map *sorted_map_new(void)
@@ -52,7 +56,7 @@ static void free_entry(struct sorted_map_entry *entry)
 	free(entry);
 }
 
-/* ---- which hashes keys had ---- */
+/* ---- the hashes that keys had ---- */
 
 static uint64_t *seen_word(const struct sorted_map *map, struct bytes key, uint64_t *ret_bit)
 {
@@ -158,7 +162,7 @@ static void set_value(struct sorted_map_entry *entry, struct bytes value, uint64
 {
 	void *large = value.len > entry->room ? memory_copy(value) : NULL;
 	void *to = large ? large : copy_in(room_of(entry), value);
-	free(entry->large); /* not before the copy: the value may be the entry's own */
+	free(entry->large); /* after the copy: the value may be the entry's own */
 	entry->large = large;
 	entry->value = BYTES(to, value.len);
 	entry->tag = tag;

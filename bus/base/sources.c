@@ -1,10 +1,12 @@
 /*
- * sources.c: what costs before it is proven is bounded, per network and in all
+ * sources.c: limits the cost of unproven peers, per network and in all
  *
- * Owns:     one entry for each source that holds something, owes work, or has proven itself, up to sources_most.
- * Promises: the sums are those of the entries; an entry that is borrowed stays; looking up, entering and leaving cost the same however many
- *           sources there are, also when strangers choose their addresses to collide in a hash without a key.
- * Fails by: a verdict.
+ * Owns:      one entry for each source that holds something, owes work, or has proven itself, up to
+ *            sources_most.
+ * Promises:  the sums are those of the entries; a borrowed entry stays; a lookup, an entry and a leave cost
+ *            the same however many sources there are, even if strangers choose addresses that collide in a
+ *            hash without a key.
+ * Fails by:  a verdict.
  */
 #include "bus/base/sources.h"
 #include "bus/base/clock.h"
@@ -23,16 +25,16 @@ static const int64_t REST_MOST_US = 10 * US_PER_S; /* a debt does not grow past 
 enum { KIND_IPV4 = 1, KIND_IPV6, KIND_USER, IPV6_NETWORK_BYTES = 8, TOLD_MOST = 64 };
 
 struct source {
-	struct list idle; /* of those that hold nothing, the longest unseen first */
+	struct list idle; /* in the list of sources that hold nothing, the longest unseen first */
 	struct source_key key;
 	unsigned connections, attached;
 	size_t bytes;
 	int64_t paid_at_us;      /* when its work will have been paid back */
-	int64_t proven_until_us; /* 0: it never proved itself */
+	int64_t proven_until_us; /* 0: the source never proved itself */
 };
 
 struct told {
-	struct source_key key; /* of kind 0: nothing is known of it */
+	struct source_key key; /* of kind 0: the source is not known */
 	enum source_verdict why;
 	uint64_t count;
 };
@@ -149,7 +151,7 @@ void sources_free(struct sources *sources)
 	free(sources);
 }
 
-/* What the map hashes begins with a number that nobody outside can foresee. */
+/* The map hashes a number first that no peer can foresee. */
 struct map_key {
 	uint8_t bytes[sizeof(uint64_t) + sizeof(struct source_key)];
 };
@@ -185,7 +187,10 @@ static void forget(struct sources *sources, struct source *source)
 	free(source);
 }
 
-/* The one that is missed least; NULL: all of them hold something. A debt outlives a proof that counts no longer. */
+/*
+ * The entry whose loss matters least; NULL: all of them hold something. A debt counts even after its source's
+ * proof has expired.
+ */
 static struct source *missed_least(const struct sources *sources, int64_t now_us)
 {
 	const struct list *unproven = &sources->idle_unproven, *proven = &sources->idle_proven;
@@ -230,7 +235,7 @@ const struct source_key *source_key(const struct source *source)
 	return source ? &source->key : NULL;
 }
 
-/* It holds nothing any more: forgotten, unless there is something to remember about it. */
+/* If the source holds nothing any more, it is forgotten, unless it owes work or has proven itself. */
 static void settle(struct sources *sources, struct source *source, int64_t now_us)
 {
 	if (!source || is_held(source))
@@ -352,7 +357,7 @@ bool sources_take_turned_away(struct sources *sources, struct source_turned_away
 
 /* ---- connections ---- */
 
-/* A source that holds as much as it may is crowded also when all are full: it must not make others make room for it. */
+/* A source at its own limit is crowded even when all are full: other sources must not make room for it. */
 enum source_verdict source_may_enter(const struct sources *sources, const struct source_key *key)
 {
 	const struct source *source = key ? look_up(sources, key) : NULL;

@@ -1,14 +1,14 @@
 /*
- * syncer.c: a few threads that sync what they are given
+ * syncer.c: a few threads that sync the files given to them
  *
- * A thread takes a bundle of files, tells the disk to write all of them, and only then syncs one after the other. Most of what
- * the later ones need is on the disk by then: their content, and the inodes that share a block (or a commit of the journal) with
- * the first. While a thread is at work, files wait for it until they are a bundle of their own: that makes bundles under load, and
- * lets a single file go at once.
+ * A thread takes a bundle of files, tells the disk to write all of them, and only then syncs one after the
+ * other. Most data of the later files is on the disk by then: their content, and the inodes that share a
+ * block (or a commit of the journal) with the first. While a thread is at work, files wait for it until they
+ * are a bundle of their own: that makes bundles under load, and lets a single file go at once.
  *
  * Owns:      the threads; each descriptor from syncer_begin on.
- * Promises:  a file has ended only after its own fsync; what one thread writes here and another reads is written and read under the
- *            lock; signals go to the threads that were there before.
+ * Promises:  a file has ended only after its own fsync; fields that one thread writes and another reads are
+ *            used under the lock; the older threads of the process get the signals.
  * Fails by:  the errno of the sync as the result; die() where the kernel gives no thread.
  */
 #include "bus/base/syncer.h"
@@ -25,14 +25,14 @@
 #include <unistd.h>
 
 enum {
-	THREADS_MOST = 8, /* more at once did not make a disk faster */
-	BUNDLE = 8,       /* all effects of a sender at once (64) keep as many threads busy as there may be */
+	THREADS_MOST = 8, /* more threads at once did not make a disk faster */
+	BUNDLE = 8,       /* all effects of a sender at once (64) keep all the threads busy */
 };
 
 struct syncer {
 	pthread_mutex_t lock;
 	pthread_cond_t handed_over, ended_all;
-	struct list begun_now; /* struct syncing, as the others; the caller's thread alone: not handed over yet */
+	struct list begun_now; /* struct syncing, as all here; of the calling thread: not handed over yet */
 	struct list waiting, ended;
 	size_t waiting_count, unfinished, at_work, idle;
 	bool closing;
@@ -79,7 +79,7 @@ static size_t take_bundle(struct syncer *syncer, struct list *ret)
 	return count;
 }
 
-/* Only a beginning, and only of the content: whether it succeeds is what fsync says. */
+/* Only starts the writing, and only of the content: whether it succeeds, fsync reports. */
 static void write_back(const struct list *bundle)
 {
 	LIST_EACH (hook, bundle)
@@ -96,7 +96,7 @@ static void sync_each(const struct list *bundle)
 	}
 }
 
-/* Under the lock, but for the syncs themselves. */
+/* Runs under the lock, except for the syncs themselves. */
 static void sync_bundle(struct syncer *syncer)
 {
 	struct list bundle;
@@ -170,7 +170,10 @@ static size_t count_of(const struct list *list)
 	return count;
 }
 
-/* One for each whole bundle. What is less waits for a thread that is at work; one is woken if none is. */
+/*
+ * Wakes a thread for each whole bundle. A smaller rest waits for a thread that is at work; if none is, one is
+ * woken.
+ */
 static void wake_threads(struct syncer *syncer)
 {
 	size_t wanted = syncer->waiting_count / BUNDLE;

@@ -1,7 +1,7 @@
 /*
- * text.c: small certainties about text, two hashes, and the nearest of several names
+ * text.c: copies and checks of text, two hashes, and the nearest of several names
  *
- * Promises:  what is copied is terminated and whole UTF-8; a hash is the same for ever.
+ * Promises:  a copied text is terminated and whole UTF-8; a hash is the same for ever.
  * Fails by:  answering false; die() when the kernel gives no random bytes.
  */
 #include "bus/base/text.h"
@@ -39,7 +39,10 @@ bool text_copy(char *to, size_t room, const char *from)
 	return text_copy_bytes(to, room, bytes_of(from));
 }
 
-/* How long the sequence at `at` is, 0 if it is none. RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
+/*
+ * The length of the sequence at `at`, 0 if it is none. RFC 3629: no overlong forms, no surrogates, nothing
+ * past U+10FFFF.
+ */
 static size_t utf8_sequence(const uint8_t *at, size_t left)
 {
 	uint8_t first = at[0];
@@ -62,7 +65,7 @@ static size_t utf8_sequence(const uint8_t *at, size_t left)
 	return valid ? len : 0;
 }
 
-/* Most text is ASCII: how many bytes of it are next, in steps of eight. */
+/* The number of ASCII bytes that come next, in steps of eight: most text is ASCII. */
 static size_t ascii_length(const uint8_t *at, size_t left)
 {
 	const uint64_t high_bits = UINT64_C(0x8080808080808080);
@@ -181,7 +184,10 @@ bool text_unhex(const char *text, void *to, size_t len)
 	return text[2 * len] == '\0';
 }
 
-/* FNV-1a's constants over eight bytes at a time, with a shift so that high bits reach low ones. Stored: never change it. */
+/*
+ * FNV-1a's constants over eight bytes at a time, with a shift that mixes high bits into low ones. Hashes are
+ * stored: never change it.
+ */
 uint64_t text_hash(struct bytes bytes)
 {
 	const uint64_t prime = UINT64_C(0x100000001b3);
@@ -278,9 +284,10 @@ uint64_t keyed_hash(const struct hash_key *key, struct bytes bytes)
 }
 
 /*
- * Which known name is nearest to a mistyped one
+ * Finds the known name that is nearest to a mistyped one
  *
- * Slips are letters that are missing, too many, wrong, or swapped with their neighbour (optimal string alignment distance).
+ * Slips are letters that are missing, superfluous, wrong, or swapped with their neighbour (optimal string
+ * alignment distance).
  */
 
 enum { LEN_MOST = 60, SLIPS_MOST = 3 };
@@ -292,7 +299,7 @@ static int least(int a, int b)
 
 static int slips_between(const char *a, const char *b)
 {
-	int rows[3][LEN_MOST + 1] = { { 0 } }; /* of the last letters of a: two before, one before, this one */
+	int rows[3][LEN_MOST + 1] = { { 0 } }; /* the last three rows: two letters of a before, one before, this one */
 	int a_len = (int)strlen(a), b_len = (int)strlen(b);
 
 	for (int j = 0; j <= b_len; j++)

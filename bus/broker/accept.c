@@ -1,15 +1,19 @@
 /*
- * accept.c: whose connections the broker accepts, before a byte of them is read
+ * accept.c: limits the broker's connections by peer, before it reads a byte from them
  *
- * Defines the symbols accept, accept4 and close, which libzmq calls: the linker prefers those of the program.
+ * This file defines the symbols accept, accept4 and close, which libzmq calls: the linker prefers those of
+ * the program.
  *
- * Owns:      the table of open connections, by descriptor; their budgets (bus/base/sources.h); one spare descriptor; the lock around these.
- * Promises:  connections never take the descriptors that the log and the sessions need. Over TCP, a connection that has shown no key
- *            can be pushed out by later ones, of its own network first: a good peer needs milliseconds to prove itself, and a client that
- *            wants to push it out must open hundreds meanwhile. Over ipc the kernel names the user, and each has its share.
- *            Closing anything but a connection takes no lock, and libzmq meets no error of accept() that it would abort at.
- * Fails by:  EAGAIN to libzmq, which then waits for the next connection. Each one that was turned away is counted.
- * Read next: accept.h, ../wire/gate.c (who is let in afterwards)
+ * Owns:      the table of open connections, by descriptor; their budgets (bus/base/sources.h); one spare
+ *            descriptor; the lock around these.
+ * Promises:  connections never take the descriptors that the log and the sessions need. Over TCP, later
+ *            connections can push out a connection that has shown no key, those of its own network first: a
+ *            good peer needs milliseconds to prove itself, and a client that wants to push it out must open
+ *            hundreds meanwhile. Over ipc the kernel names the user, and each user has a share. A close of
+ *            any other file takes no lock. libzmq sees no error of accept() at which it would abort.
+ * Fails by:  EAGAIN to libzmq, which then waits for the next connection. Each connection that is turned away
+ *            is counted.
+ * Read next: accept.h, ../wire/gate.c (which peers are let in afterwards)
  */
 #include "bus/broker/accept.h"
 #include "bus/base/list.h"
@@ -17,7 +21,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include <errno.h>
-#include <linux/tcp.h> /* the C library's own lacks tcpi_bytes_acked */
+#include <linux/tcp.h> /* the C library's own header lacks tcpi_bytes_acked */
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,18 +40,22 @@ enum {
 	UNPROVEN_MOST = 1024,
 	UNPROVEN_OF_NETWORK = 256,
 	OF_USER_MOST = 512,
-	ENDING_MOST = 64, /* pushed out, and not closed by libzmq yet */
+	ENDING_MOST = 64, /* connections that are pushed out and that libzmq has not closed yet */
 	/*
-	 * What a CURVE server has sent when the client has proven its key is more than its greeting (64 bytes) and its WELCOME (170):
-	 * ZMTP 3.1 (RFC 37) and CURVE (RFC 25). To a client that it refuses it sends an ERROR, and ends the connection.
+	 * A CURVE server sends more than its greeting (64 bytes) and its WELCOME (170) only after the client has
+	 * proven its key: ZMTP 3.1 (RFC 37) and CURVE (RFC 25). To a client that it refuses it sends an ERROR, and
+	 * ends the connection.
 	 */
 	SENT_BEFORE_PROOF = 64 + 170,
 };
 
-/* No connection of the broker costs work or bytes here: what it sends is bounded by libzmq and the sessions. */
+/*
+ * The broker counts no work and no bytes per connection: libzmq and the sessions limit what a connection
+ * sends.
+ */
 static const int64_t NO_CLOCK_US = 0;
 
-/* What a connection counts against. */
+/* The budgets that a connection counts against. */
 enum budget { BUDGET_TCP, BUDGET_UNPROVEN, BUDGET_IPC, BUDGET_COUNT };
 
 static const char *const places[BUDGET_COUNT] = {
@@ -57,15 +65,15 @@ static const char *const places[BUDGET_COUNT] = {
 struct peer {
 	struct source_key key;
 	bool is_user;
-	bool is_unbounded; /* a user that only the budget of all counts for */
+	bool is_unbounded; /* only the budget of all connections counts this user */
 };
 
 struct connection {
-	struct list hook; /* of the unproven, oldest first; else in no list */
+	struct list hook; /* in the list of unproven connections, oldest first; else in no list */
 	int fd;
 	struct peer peer;
-	struct source *source;   /* of its place's budget; NULL: is_unbounded */
-	struct source *unproven; /* of BUDGET_UNPROVEN, until it has shown its key */
+	struct source *source;   /* of the budget of its place (place_of); NULL: is_unbounded */
+	struct source *unproven; /* of BUDGET_UNPROVEN, until the connection has shown its key */
 	bool is_unproven, is_ending;
 };
 
@@ -100,7 +108,10 @@ static uint32_t at_most(uint32_t wanted, uint32_t most)
 
 struct accept_limits accept_limits_for(uint32_t descriptors)
 {
-	/* A session has a mailbox, whose socket and connection are two more: what is accepted gets a half of the rest. */
+	/*
+	 * A session has a mailbox, whose socket and connection take two more descriptors: accepted
+	 * connections get half of the rest.
+	 */
 	uint32_t shared = descriptors > DESCRIPTORS_KEPT + 4 * LEAST ? (descriptors - DESCRIPTORS_KEPT) / 2 : 2 * LEAST;
 	uint32_t half = shared / 2;
 
@@ -153,7 +164,7 @@ static bool name_user(int fd, struct peer *ret)
 	return true;
 }
 
-/* false: it has gone already, or is of a kind that nobody listens for. */
+/* false: the peer has gone already, or the socket is of a kind that the broker does not listen on. */
 static bool name_peer(int fd, struct peer *ret)
 {
 	struct sockaddr_storage address = { 0 };
@@ -194,7 +205,10 @@ static bool has_proven(const struct connection *connection)
 		info.tcpi_bytes_acked > SENT_BEFORE_PROOF + 1; /* the SYN may count as one */
 }
 
-/* The oldest that has shown nothing, of this network or (NULL) of all. Those before it that have are no longer in question. */
+/*
+ * The oldest connection that has shown no key, of this network or (NULL) of all. Earlier ones that have shown
+ * one are settled.
+ */
 static struct connection *find_oldest_unproven(const struct source *network)
 {
 	LIST_EACH_SAFE (hook, &acceptor.unproven) {
@@ -209,7 +223,7 @@ static struct connection *find_oldest_unproven(const struct source *network)
 	return NULL;
 }
 
-/* libzmq finds it ended, as when the other end had hung up, and closes it. */
+/* To libzmq the connection then looks as if the other end had hung up, and libzmq closes it. */
 static void push_out(struct connection *connection, enum source_verdict why)
 {
 	settle(connection);
@@ -221,7 +235,7 @@ static void push_out(struct connection *connection, enum source_verdict why)
 
 /* --- admitting --- */
 
-/* SOURCE_WELCOME: there is room for one more of this network that has shown no key. */
+/* SOURCE_WELCOME: there is room for one more connection of this network that has shown no key. */
 static enum source_verdict make_room(const struct source_key *key)
 {
 	const struct sources *unproven = acceptor.budgets[BUDGET_UNPROVEN];
@@ -240,7 +254,10 @@ static enum source_verdict make_room(const struct source_key *key)
 	return SOURCE_WELCOME;
 }
 
-/* What the connection counts against says whether it may stay; what does not is counted there. */
+/*
+ * The budget of the peer's place decides, and over TCP the unproven budget too. The budget that refuses
+ * counts the refusal.
+ */
 static bool has_room(const struct peer *peer)
 {
 	enum budget place = place_of(peer);
@@ -298,7 +315,10 @@ static bool is_admitted(int fd)
 #ifdef __SANITIZE_THREAD__
 int __interceptor_close(int fd);
 
-/* The thread sanitizer has to see it: else the next thread that gets this number seems to race with the last one that had it. */
+/*
+ * The thread sanitizer has to see this close: else the next thread that gets the number seems to race with
+ * its last user.
+ */
 static int really_close(int fd)
 {
 	return __interceptor_close(fd);
@@ -315,7 +335,10 @@ static int really_accept(int listener, struct sockaddr *ret_address, socklen_t *
 	return (int)syscall(SYS_accept4, listener, ret_address, ret_len, flags);
 }
 
-/* No descriptor is left for a client that waits: it is turned away with the spare one, or it would wait, and libzmq turn, without end. */
+/*
+ * Turns a waiting client away with the spare descriptor, as no other is left. Else it would wait, and libzmq
+ * would loop without end.
+ */
 static void turn_away_by_spare(int listener)
 {
 	struct peer peer;
@@ -331,7 +354,10 @@ static void turn_away_by_spare(int listener)
 	spare_keep(&acceptor.spare);
 }
 
-/* All others say what is wrong with one connection, or with the machine for now (accept(2)). libzmq 4.3.4 aborts at some of these. */
+/*
+ * All other errors concern one connection, or the machine for now (accept(2)). libzmq 4.3.4 aborts at some of
+ * these.
+ */
 static bool is_a_fault_of_ours(int error)
 {
 	return error == EBADF || error == EFAULT || error == EINVAL || error == ENOTSOCK;
@@ -356,7 +382,7 @@ static int accept_admitted(int listener, struct sockaddr *ret_address, socklen_t
 	return fd;
 }
 
-/* --- in place of the C library's --- */
+/* --- instead of the C library's functions --- */
 
 int accept_in_place(int listener, struct sockaddr *ret_address, socklen_t *ret_len) __asm__("accept");
 int accept4_in_place(int listener, struct sockaddr *ret_address, socklen_t *ret_len, int flags) __asm__("accept4");
@@ -373,8 +399,9 @@ int accept4_in_place(int listener, struct sockaddr *ret_address, socklen_t *ret_
 }
 
 /*
- * A connection is struck off before its number can be anybody else's. The caller owns `fd`, so that nobody else enlists it meanwhile:
- * whether it is a connection is asked without the lock, which all the other closes of the process never take.
+ * Strikes a connection off before the kernel can give its number to another file. The caller owns `fd`, so no
+ * other thread enlists it meanwhile. So the test for a connection needs no lock, and the other closes of the
+ * process never take it.
  */
 int close_in_place(int fd)
 {
@@ -387,12 +414,12 @@ int close_in_place(int fd)
 	pthread_mutex_lock(&acceptor.lock);
 	strike_off(fd);
 	r = really_close(fd);
-	spare_keep(&acceptor.spare); /* another thread may have been faster when it was lent */
+	spare_keep(&acceptor.spare); /* another thread may have refilled it while this one had lent it out */
 	pthread_mutex_unlock(&acceptor.lock);
 	return r;
 }
 
-/* --- telling --- */
+/* --- reporting --- */
 
 struct accept_counts accept_count(void)
 {

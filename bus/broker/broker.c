@@ -1,9 +1,9 @@
 /*
- * broker.c: the conductor: opens, hears control messages, ticks, closes
+ * broker.c: opens the broker's parts, hears control messages, ticks, closes
  *
  * Owns:      struct broker.
- * Promises:  what changes the store by itself (tick) does so between commits.
- * Read next: core.h (what there is), commit.c, ingress.c, session.c
+ * Promises:  the tick changes the store only between commits.
+ * Read next: core.h (the structs), commit.c, ingress.c, session.c
  */
 #include "bus/broker/broker.h"
 #include "bus/base/memory.h"
@@ -39,7 +39,7 @@ const struct store_options broker_store_options = {
 	.families = families,
 	.cache_bytes = CACHE_BYTES,
 	.write_buffer_bytes = WRITE_BUFFER_BYTES,
-	.asked_in_vain = 1 << FAMILY_IDEM | 1 << FAMILY_LATEST, /* each new key, before it is there */
+	.asked_in_vain = 1 << FAMILY_IDEM | 1 << FAMILY_LATEST, /* each new key is looked for before it is there */
 };
 
 const struct broker_settings broker_settings_default = {
@@ -85,7 +85,10 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	return broker;
 }
 
-/* The operator's command reads the log: what is kept there (audits) has a reader, though no service asks for it. */
+/*
+ * The operator's command reads the log: so each topic kept there (audits) has a reader, though no service
+ * asks for it.
+ */
 static void hear_for_operators(struct broker *broker)
 {
 	bool operated = false;
@@ -113,7 +116,7 @@ static int open_queues(struct broker *broker)
 		if (topic_set_any(&peer->hears))
 			r = queue_open(broker, i, &broker->queues[i]);
 		while (r == 0 && broker->queues[i] && queue_refill(broker, broker->queues[i]))
-			; /* all of it: leases that are still held are found in the window */
+			; /* fills the window: leases that are still held are found in it */
 	}
 	hear_for_operators(broker);
 	return r;
@@ -204,7 +207,7 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 	Control *control = broker->sessions->control_heard;
 
 	assert(!broker->commit
-			->is_committing); /* what is heard here changes memory at once: no answer of that commit may rest on it */
+			->is_committing); /* these change memory at once: no answer of such a commit may rest on it */
 	hear_put_off(broker);
 	if (control_decode(message, control) < 0)
 		refused(broker, REFUSED_CONTROL, who, NULL, "its %zu bytes are none that this version knows",
@@ -256,7 +259,7 @@ static int64_t writer_wait_us(const struct broker *broker, const struct session 
 	return gathers_us < most_us ? gathers_us : most_us;
 }
 
-/* When there is something to do at the latest, in boot time from now. */
+/* The longest time until the next tick has something to do, in boot time from now. */
 static int64_t next_wait_us(const struct broker *broker)
 {
 	int64_t wait_us = broker->settings.heartbeat_us;
@@ -308,7 +311,7 @@ static void tick_grace(struct broker *broker)
 int64_t broker_tick(struct broker *broker)
 {
 	clocks_look(broker);
-	redrives_tick(broker); /* before the queues: what this tick makes a dead letter is not in the store yet */
+	redrives_tick(broker); /* before the queues: the dead letters of this tick are not in the store yet */
 	sessions_expire(broker);
 	tick_queues(broker);
 	tick_grace(broker);

@@ -1,10 +1,12 @@
 /*
- * clocks.c: the log's time, and whether it may be believed
+ * clocks.c: the log's time, and whether the clock can be trusted
  *
- * Owns:      broker->steady; the row "clock" of family meta: the log time until which nothing is forgotten by its age.
- * Promises:  a clock that is set while the broker runs moves nothing in the log: no window ends, no item comes early or a year
- *            late. One that is behind the log at the start does not stop the log's time. After one that is more than a day ahead of
- *            it, nothing is dropped by its age for a day, so that somebody can set the clock right.
+ * Owns:      broker->steady; the row "clock" of family meta: the log time until which nothing is dropped by
+ *            its age.
+ * Promises:  a clock that is set while the broker runs moves nothing in the log: no window ends, no item
+ *            comes early or a year late. If the clock is behind the log at the start, the log's time does not
+ *            stop. If the clock is more than a day ahead of the log, nothing is dropped by its age for a day,
+ *            so that the operator can set the clock right.
  * Read next: bus/base/clock.h, idem.c, retain.c
  */
 #include "bus/base/cleanup.h"

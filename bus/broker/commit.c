@@ -1,13 +1,16 @@
 /*
- * commit.c: what was heard becomes one commit, and what it covers leaves
+ * commit.c: makes one commit of the frames that were heard, and then sends the answers that it covers
  *
- * A commit is sealed, written, and over. While it is written, by another thread (committer.c), frames may be heard: publishes become
- * part of the next one; frames that settle items wait (ingress.c). So all that is let out rests on what is on the disk.
+ * A commit is sealed, written, and over. While another thread writes it (committer.c), the broker may hear
+ * frames: publishes become part of the next commit; frames that settle items wait (ingress.c). So everything
+ * that leaves rests on data on the disk.
  *
- * Promises:  nothing leaves (confirm, delivery, projection, welcome, tap) before the sync that covers everything it refers to, and
- *            the side log's, which what forbids a mail is written to as well.
- * Fails by:  -EIO or -ENOSPC after a failed sync and -EUCLEAN when the log cannot be trusted; the process then says broker_why
- *            and exits. Whether that last batch is on the disk is unknown: its sayers repeat it.
+ * Promises:  nothing leaves (confirm, delivery, projection, welcome, tap) before the sync that covers
+ *            everything it refers to. A message that forbids a mail is also written to the side log, and that
+ *            is synced as well.
+ * Fails by:  -EIO or -ENOSPC after a failed sync and -EUCLEAN when the log cannot be trusted; the process
+ *            then says broker_why and exits. Whether that last batch is on the disk is unknown: the senders
+ *            repeat it.
  * Read next: committer.c, log.c, sidelog.c
  */
 #include "bus/broker/commit.h"
@@ -22,17 +25,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Handing a commit over wakes two threads. For so few messages and verdicts it is not worth it, and those are sooner confirmed. */
+/*
+ * Handing a commit over wakes two threads. For so few messages and verdicts the broker's thread writes it
+ * itself, which is sooner.
+ */
 enum { WORTH_ANOTHER_THREAD = 16 };
 
 /*
- * A commit that took longer kept everybody waiting, unheard, for longer than a session may be silent: peers that waited for an answer have
- * given the broker up, and an answer that is let out now is older than it may be. The sessions begin anew, and say again what was not
- * confirmed.
+ * While a commit takes longer than this, no peer is heard for longer than a session may be silent: peers that
+ * waited for an answer have given the broker up, and an answer sent now is too old. The sessions begin anew,
+ * and repeat what was not confirmed.
  */
 static const int64_t HUNG_US = 5 * US_PER_S;
 
-/* So long verdicts wait for company: at a thousand messages a second the next has come by then. */
+/* Verdicts wait this long for more frames: at a thousand messages a second the next one has come by then. */
 static const int64_t COMPANY_US = 1 * US_PER_MS;
 
 struct commit *commit_new(void)
@@ -62,7 +68,10 @@ static void show_taps(struct broker *broker, uint64_t from)
 		tap(broker, &logged);
 }
 
-/* Of every peer: the last message that its projections must have passed before a decision. And the taps. */
+/*
+ * Notes for every peer the last message that its projections must have passed before a decision; and sends to
+ * the taps.
+ */
 static void notice_committed(struct broker *broker, uint64_t from)
 {
 	struct logged logged;
@@ -88,7 +97,10 @@ int commit_failed(struct broker *broker, int error)
 	return broker->broken = error;
 }
 
-/* A claim's answer leaves only while no gateway can hold a stop that was not seen; else it is held. */
+/*
+ * A claim's answer leaves only while no gateway can hold a stop that the broker has not seen; else it is
+ * held.
+ */
 static void let_out_answers(struct broker *broker)
 {
 	LIST_EACH_SAFE (hook, &broker->commit->sealed_answers) {
@@ -152,7 +164,7 @@ int broker_seal(struct broker *broker)
 	return 0;
 }
 
-/* Verdicts without facts, and nothing else. */
+/* True if the commit holds only verdicts without facts. */
 static bool only_verdicts(const struct broker *broker)
 {
 	return broker->commit->verdict_count > 0 && broker->commit->verdict_count == broker->commit->answer_count &&

@@ -1,9 +1,11 @@
 /*
- * committer.c: a thread that writes the broker's commits, so that the broker's own hears on while the disk syncs
+ * committer.c: a thread that writes the broker's commits, so that the broker's own thread hears on while the
+ * disk syncs
  *
- * Owns:      the thread, and the two descriptors by which the two wake each other.
- * Promises:  one commit at a time. It runs broker_write and nothing else; signals are the other thread's.
- * Fails by:  die() when there is no thread to be had.
+ * Owns:      the thread, and the two descriptors by which the two threads wake each other.
+ * Promises:  one commit at a time. The thread runs broker_write and nothing else; the other thread handles
+ *            the signals.
+ * Fails by:  die() when the system gives no thread.
  * Read next: commit.c (what may happen meanwhile), main.c
  */
 #include "bus/broker/committer.h"
@@ -23,7 +25,7 @@ struct committer {
 	int asked, done; /* eventfds */
 	atomic_int written;
 	atomic_bool ending;
-	bool is_at_work; /* the other thread's own note: asked, and not seen done */
+	bool is_at_work; /* noted by the broker's thread: it has asked, and has not seen the commit done */
 };
 
 static void wake_thread(int fd)
@@ -111,5 +113,5 @@ void committer_wait(struct committer *committer)
 	struct pollfd done = { .fd = committer->done, .events = POLLIN };
 
 	while (committer->is_at_work && poll(&done, 1, -1) < 0)
-		; /* a signal: there will be time for it */
+		; /* a signal interrupted the wait: it is handled later */
 }

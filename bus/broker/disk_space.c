@@ -1,10 +1,11 @@
 /*
- * disk_space.c: the disk is filling up: what is new has to wait outside
+ * disk_space.c: keeps new messages out while the disk is nearly full
  *
- * Promises:  below the headroom the broker refuses peers that bring new messages, with the reason and not for good. Peers that work
- *            for a queue go on (acknowledgements, returns, dead letters, claims and outcomes: they end what is there), and so does
- *            the operator. Nothing has to be restarted: there is room again as soon as there is.
- * Read next: ingress.c (who asks), store/rocks/rocks.c (what happens when it is full after all)
+ * Promises:  below the headroom the broker refuses peers that bring new messages, with the reason and only
+ *            for now. Peers with a queue go on (their acknowledgements, returns, dead letters, claims and
+ *            outcomes end existing items), and so does the operator. Peers are admitted again as soon as
+ *            there is room, without a restart.
+ * Read next: ingress.c (the caller), store/rocks/rocks.c (a disk that is full after all)
  */
 #include "bus/broker/session/refused.h"
 #include "bus/broker/session/session.h"
@@ -33,7 +34,7 @@ void disk_space_look(struct broker *broker)
 	space->is_short = space->free_bytes < space->headroom_bytes;
 }
 
-/* In a few words: they travel with every refusal. */
+/* A short text, as it travels with every refusal. */
 static void say_short(const struct disk_space *space, char ret[256])
 {
 	snprintf(ret, 256,

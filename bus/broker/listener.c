@@ -1,10 +1,11 @@
 /*
- * listener.c: the broker's sockets and who may come, from its configuration
+ * listener.c: the broker's sockets, and the peers that may connect, from its configuration
  *
  * Owns:      the hub, the broker's secret key, the registry.
- * Promises:  nothing listens before connections are bounded (accept.c), nor over TCP without a key and before a stranger was refused. A connection is admitted only for who is
- *            registered; the tap in clear only for who has that right. Who loses either is cut off.
- * Fails by:  die() at the start, with what to do; later, by staying with what was right.
+ * Promises:  nothing listens before connections are bounded (accept.c), nor over TCP without a key and before
+ *            a stranger was refused. Only registered peers get a connection, and only those with the right
+ *            get the tap in clear. A peer that loses either is cut off.
+ * Fails by:  die() at the start, with a remedy; later, by keeping the last configuration that was right.
  * Read next: ../wire/hub.c, ../wire/registry.c
  */
 #include "bus/broker/listener.h"
@@ -57,7 +58,7 @@ static void read_listen(struct listener *listener, struct hub_settings *settings
 	if (!*listen)
 		return;
 	listener_check(listener->config);
-	curve_address(listen, settings->host, &settings->port); /* which it is: the configuration was judged */
+	curve_address(listen, settings->host, &settings->port); /* which address: the configuration was judged */
 	if (curve_read_pair(keys, curve_broker_name, &listener->key, why) < 0)
 		die("[broker] listen needs the broker's key: %s", why);
 	settings->key = &listener->key;
@@ -101,7 +102,7 @@ void listener_tell_turned_away(struct listener *listener)
 	broker_note_connections(listener->broker, &connections);
 }
 
-/* Of a session the rights are asked for with every message; a tap asks only once. */
+/* A session's rights are checked with every message; a tap's rights only once. */
 static bool must_go(const struct registry *now, const char *who, const struct identity *before)
 {
 	const struct identity *identity = registry_find(now, who);

@@ -2,9 +2,9 @@
  * main.c: the broker's process: sockets and a store around the broker's core
  *
  * Owns:      the state folder <state>/broker (locked), the sockets below <run>, the loop.
- * Promises:  hears what was said, commits it with one sync, lets out what is due, and so on; exits with 1 and a reason when a
- *            commit fails or the log cannot be trusted, with 0 after SIGTERM. An abort (an assertion of RocksDB, or
- *            ours) is told too.
+ * Promises:  it hears messages, commits them with one sync, sends the answers that are due, and so on; it
+ *            exits with 1 and a reason when a commit fails or the log cannot be trusted, with 0 after
+ *            SIGTERM. It reports an abort (an assertion of RocksDB, or its own) too.
  * Read next: broker.c, committer.c, ../wire/hub.c
  */
 #include "bus/base/cleanup.h"
@@ -34,10 +34,11 @@
 #include <unistd.h>
 
 /*
- * --- what becomes of a cartbus.conf that changed while the broker runs ---
+ * --- a cartbus.conf that changes while the broker runs ---
  *
- * Promises:  nothing of it is taken but at a start, which would end every session; what waits for one is said, and so is that a start
- *            would fail. Who may come (peers.conf) is read anew by listener.c, without a start.
+ * Promises:  no change takes effect before a restart, as a restart ends every session; the broker reports
+ *            each change that waits for one, and a file with which a restart would fail. listener.c reads the
+ *            list of peers (peers.conf) anew without a restart.
  */
 
 struct reconfigure {
@@ -45,7 +46,7 @@ struct reconfigure {
 	const struct config_key *keys;
 	const struct config *running;
 	struct reload judging;
-	char state[RELOAD_WHY + 100]; /* what STATUS adds; "": what runs is what lies there */
+	char state[RELOAD_WHY + 100]; /* the text that STATUS adds; "": the broker runs with the file as it is */
 };
 
 static void reconfigure_begin(struct reconfigure *of, int64_t now_us)
@@ -73,7 +74,7 @@ static void tell_what_waits(struct reconfigure *of)
 	char which[300];
 
 	if (config_load(of->path, of->keys, &now, &error) < 0) {
-		refuse(of, error.text); /* it changed once more */
+		refuse(of, error.text); /* the file changed once more */
 		return;
 	}
 	of->state[0] = '\0';
@@ -101,7 +102,7 @@ static bool reconfigure_look(struct reconfigure *of, int64_t now_us)
 
 enum {
 	TOPOLOGY_BYTES_MAX = 16 << 20,
-	FRAMES_AT_ONCE = 4096,    /* per commit: what a batch may grow to ... */
+	FRAMES_AT_ONCE = 4096,    /* per commit: how many frames a batch may hold ... */
 	BYTES_AT_ONCE = 16 << 20, /* ... and how large */
 	CONTROLS_AT_ONCE = 1024,
 };
@@ -121,9 +122,9 @@ struct process {
 	struct reconfigure reconfigure;
 	int frames_heard; /* since a commit was sealed */
 	size_t bytes_heard;
-	int64_t wait_us; /* until there is something to do even if nothing is heard */
+	int64_t wait_us; /* until there is something to do even if no message comes */
 	char folder[512], sidelog[512];
-	bool is_short; /* of room, as last told */
+	bool is_short; /* low on disk space, as last reported */
 	int lock;
 };
 
@@ -133,7 +134,10 @@ static void stop(int signal_number)
 	stopping = 1;
 }
 
-/* RocksDB stops itself where its own notes cannot be written. Its words are on stderr already; then abort() goes on. */
+/*
+ * RocksDB aborts where it cannot write its own logs. Its message is on stderr already; after this handler
+ * abort() goes on.
+ */
 static void say_aborted(int signal_number)
 {
 	static const char files[] = "<2>broker: stopped by an assertion, in the words of the line before. No "
@@ -149,7 +153,7 @@ static void say_aborted(int signal_number)
 	(void)signal_number;
 	if (write(STDERR_FILENO, is_out_of_files ? files : words,
 		    (is_out_of_files ? sizeof(files) : sizeof(words)) - 1) < 0)
-		return; /* there is nobody left to tell */
+		return; /* no reader is left */
 }
 
 static void reload(int signal_number)
@@ -216,8 +220,8 @@ static void check_made(const char *path, const char *key, int r)
 }
 
 /*
- * The one folder that the broker's group may enter: services of other users find the sockets there. Made before the log is open: its
- * threads write files, and the umask is theirs, too.
+ * Makes the one folder that the broker's group may enter: services of other users find the sockets there.
+ * This happens before the log is open: its threads write files, and share the umask.
  */
 static void make_run_folder(const char *path)
 {
@@ -263,8 +267,9 @@ static void name_sidelog(struct process *process)
 }
 
 /*
- * The identity first: where this is cut short the log does not start beside the side log of the one that it was. And what the log has lost
- * is forgotten by the commit that gives it the identity: until then a start still says that it is missing.
+ * Gives the identity first, then puts the side log away: if this is interrupted between the two, the log does
+ * not start beside the side log of its old identity. The commit that gives the identity also clears the note of
+ * lost messages: until then a start still reports them missing.
  */
 static void give_new_identity(struct process *process)
 {
@@ -283,7 +288,7 @@ static void give_new_identity(struct process *process)
 	store_close(store);
 	name_sidelog(process);
 	r = sidelog_put_away(process->sidelog, away);
-	if (r < 0 && r != -ENOENT && r != -EBADMSG) /* of one that is damaged the start tells */
+	if (r < 0 && r != -ENOENT && r != -EBADMSG) /* the start reports a damaged one */
 		die("the side log in %s could not be put away: %s; run this again", process->sidelog, strerror(-r));
 	printf("the log in %s was %s and is %s now\n", process->folder, before, after);
 	puts("Now " FOLDED_ANEW("the state folders of the services beside it") ": they fold it anew.");
@@ -325,7 +330,10 @@ static int verify(struct process *process, const struct broker_options *options)
 	return r;
 }
 
-/* A log that is half in place, or whole but taken for the one it was copied from, must not be opened. */
+/*
+ * A log whose restore did not end must not be opened: it is half in place, or still has the identity of the
+ * log that it was copied from.
+ */
 static void check_restored(const struct process *process)
 {
 	const char *state = config_get(process->config, "paths", NULL, "state");
@@ -392,7 +400,9 @@ static void hear_controls(struct process *process)
 		broker_hear_control(process->broker, peer, who, message);
 }
 
-/* At once: what exit() would still tear down writes to the disk that just failed, and RocksDB aborts over that. */
+/*
+ * Exits at once: the rest of exit() would write to the disk that just failed, and RocksDB aborts over that.
+ */
 static noreturn void give_up(const struct broker *broker, int error)
 {
 	char why[700];
@@ -425,7 +435,7 @@ static void tell_disk_space(struct process *process)
 	}
 }
 
-/* What a commit covers leaves; and what has become due is seen to. */
+/* Sends the answers that the commit covers, and then runs the tick. */
 static void end_commit(struct process *process, int written)
 {
 	int r = broker_let_out(process->broker, written);
@@ -436,7 +446,10 @@ static void end_commit(struct process *process, int written)
 	tell_disk_space(process);
 }
 
-/* Everything that was heard: a large commit is written while the next messages are heard, a small one at once. */
+/*
+ * Commits everything that was heard: a large commit is written while the next messages are heard, a small one
+ * at once.
+ */
 static void begin_commit(struct process *process)
 {
 	int r;
@@ -455,7 +468,10 @@ static void begin_commit(struct process *process)
 		end_commit(process, broker_write(process->broker));
 }
 
-/* Nothing is heard but frames while a commit is on its way, and of them no more than the next one may hold. */
+/*
+ * While a commit is under way the broker hears only frames, and no more of them than the next commit may
+ * hold.
+ */
 static void hear_on(struct process *process)
 {
 	int written, r = 0;
@@ -490,7 +506,7 @@ static void hear_all(struct process *process)
 	hear_controls(process);
 }
 
-/* Not said while a commit is waited for: one that does not come to its end is a broker that hangs. */
+/* Sends no sign of life while a commit is waited for: if the commit never ends, the broker hangs. */
 static void say_alive(struct process *process)
 {
 	int64_t wait_us = notify_alive(&process->alive, clock_boot_us(&process->clock));

@@ -1,7 +1,8 @@
 /*
- * stage.c: a message is judged, numbered, and becomes part of the next commit
+ * stage.c: checks a message, numbers it, and adds it to the next commit
  *
- * Promises:  nothing is staged that its sayer has no right to say, or that nobody is declared to hear or remember.
+ * Promises:  a message is staged only if its sender has the right to say it, and a declared peer hears or
+ *            remembers it.
  * Read next: ingress.c (whole units), idem.c (said before?), log.c
  */
 #include "bus/base/memory.h"
@@ -89,7 +90,10 @@ static struct answer *add_answer(
 	return answer;
 }
 
-/* Does it follow the last one as number follows number? Then that one answers it too. */
+/*
+ * The last answer, if this request and its number are the next ones after it: then that answer covers this
+ * request too.
+ */
 static struct answer *answered_along(
 	const struct broker *broker, const struct session *session, uint64_t request, uint64_t seq)
 {
@@ -129,7 +133,7 @@ void answer_refused(
 	answer->reason = memory_copy_text(reason);
 }
 
-/* Field by field: most of a Confirm is room for a reason. */
+/* Sets each field by itself: most of a Confirm is room for a reason. */
 void answer_send(struct broker *broker, struct session *session, const struct answer *answer)
 {
 	Down down;

@@ -1,7 +1,8 @@
 /*
- * topology.c: topology.conf, read; sets of topics
+ * topology.c: reads topology.conf; sets of topics
  *
- * Promises:  what it returns adds up: every topic that a peer names is declared, no name is too long, nothing is left out.
+ * Promises:  a topology that it returns is consistent: every topic that a peer names is declared, no name is
+ *            too long, nothing is left out.
  * Fails by:  -EINVAL with file, section and what was expected.
  * Read next: topology.h
  */
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In words, as the table of keys wants them. */
+/* As text, for the table of keys. */
 static const char FAILURES_USUAL[] = "5", LEASE_USUAL[] = "30s";
 _Static_assert(QUEUE_FAILURES_USUAL == 5 && QUEUE_LEASE_MS_USUAL == 30 * 1000, "they say the same");
 /* Manifests go on writing this name, as the broker of v0.2.0 refuses a key that it does not know. */
@@ -57,8 +58,8 @@ struct reading {
 	const char *file;
 	struct topology *topology;
 	struct config_error *error;
-	struct topology_peer *peer; /* being read */
-	struct topic_set *set;      /* being filled */
+	struct topology_peer *peer; /* the peer being read */
+	struct topic_set *set;      /* the set being filled */
 };
 
 int topology_topic(const struct topology *topology, const char *name)
@@ -76,7 +77,7 @@ int topology_peer(const struct topology *topology, const char *name)
 	return -ENOENT;
 }
 
-/* Places are taken in powers of two. */
+/* The arrays grow in powers of two. */
 static void *make_room(void *places, int count, size_t size)
 {
 	if ((count & (count - 1)) != 0)
@@ -84,7 +85,10 @@ static void *make_room(void *places, int count, size_t size)
 	return memory_resize(places, (count == 0 ? 1 : 2 * (size_t)count) * size);
 }
 
-/* A new place behind those that count, empty. It counts when add_topic or peer_count says so: what is refused leaves nothing. */
+/*
+ * An empty place behind the counted ones. add_topic or peer_count counts it: a refused section leaves
+ * nothing.
+ */
 static struct topology_topic *next_topic(struct topology *topology)
 {
 	topology->topics = make_room(topology->topics, topology->topic_count, sizeof(*topology->topics));
@@ -209,7 +213,7 @@ static int read_peer(const char *name, void *context)
 	struct topology_peer *peer = next_peer(topology);
 	int r;
 
-	topology->peer_count++; /* at once: what it grows to is freed with the others */
+	topology->peer_count++; /* counted at once, so that its memory is freed with the others */
 	if (name[0] == '\0' || !TEXT_COPY(peer->name, name))
 		return refuse(reading, "peer", name, "a peer's name has 1 to 31 bytes");
 	reading->peer = peer;
@@ -230,7 +234,7 @@ static int declare_own(struct topology *topology, const char *name)
 	return add_topic(topology);
 }
 
-/* A service that folds facts must forget them, too: so it remembers log.forgotten. */
+/* A service that folds facts must also forget them: so it remembers log.forgotten. */
 static void tell_what_is_forgotten(struct topology *topology, int topic)
 {
 	for (int i = 0; i < topology->peer_count; i++) {

@@ -1,5 +1,5 @@
 /*
- * disk.c: how much room a file system has
+ * disk.c: the free space of a file system
  *
  * Read next: rocks.c
  */

@@ -1,8 +1,8 @@
 /*
- * memory.c: the store that forgets, for tests and the simulator
+ * memory.c: a store in memory, for tests and the simulator
  *
  * Owns:      one sorted map per family.
- * Promises:  the same answers as rocks.c, with one difference: a cursor sees what was committed after it was made.
+ * Promises:  the same answers as rocks.c, with one difference: a cursor sees commits made after it.
  * Fails by:  nothing; store_checkpoint says -ENOTSUP.
  */
 #include "bus/base/memory.h"
@@ -15,11 +15,11 @@
 struct memory_store {
 	struct store store;
 	int owners;       /* store_share_memory */
-	uint64_t changes; /* so far: a cursor that saw none since stands on a live entry */
+	uint64_t changes; /* number of changes so far: a cursor that has seen them all stands on a live entry */
 	struct sorted_map *families[STORE_FAMILIES_MAX];
 };
 
-/* A change in `changes`: family, what, length of key and value, key, value. */
+/* A change in `changes`: family, kind, length of key and value, key, value. */
 enum { CHANGE_DELETE, CHANGE_PUT, CHANGE_HEADER_BYTES = 12 };
 
 struct memory_batch {
@@ -31,7 +31,7 @@ struct memory_cursor {
 	struct store_cursor cursor;
 	struct sorted_map *family;
 	const struct sorted_map_entry *entry;
-	uint64_t changes;  /* of the store when it came here */
+	uint64_t changes;  /* of the store when the cursor came to this entry */
 	struct buffer key; /* copies: the entry may go while the cursor stands on it */
 	struct buffer value;
 };
@@ -51,7 +51,7 @@ static void memory_close(struct store *store)
 	free(memory);
 }
 
-/* What is deleted is gone here at once. */
+/* Nothing to do: a deleted row is gone here at once. */
 static int memory_purge(struct store *store, const struct store_range *ranges, size_t count)
 {
 	(void)store;
@@ -183,7 +183,7 @@ static int memory_checkpoint(struct store *store, const char *path)
 
 static struct store_cursor *memory_cursor_new(struct store *store, int family, struct bytes prefix)
 {
-	(void)prefix; /* what is deleted is gone here: nothing lies behind */
+	(void)prefix; /* deleted rows are gone here: there are none to skip */
 	struct memory_cursor *cursor = memory_new(sizeof(*cursor));
 	cursor->cursor.store = store;
 	cursor->family = memory_of(store)->families[family];

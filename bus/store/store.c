@@ -1,8 +1,9 @@
 /*
- * store.c: the rules that every engine's store keeps
+ * store.c: the rules common to all engines
  *
- * Promises:  after one commit, flush or range deletion has failed, every later call answers -EIO until the process has exited:
- *            the failed write may or may not be there (it was, in our measurements), and only a restart finds out.
+ * Promises:  after one commit, flush or range deletion has failed, every later call answers -EIO until the
+ *            process has exited: the failed write may or may not be on the disk (it was, in our
+ *            measurements), and only a restart finds out.
  * Read next: rocks.c, memory.c
  */
 #include "bus/store/engine.h"
@@ -29,7 +30,7 @@ static int refuse_from_now_on(struct store *store, int error)
 	if (error == 0 || error == -ENOTSUP)
 		return error;
 	store->refuses = true;
-	return error == -ENOSPC ? -ENOSPC : -EIO; /* the one that has a remedy of its own */
+	return error == -ENOSPC ? -ENOSPC : -EIO; /* -ENOSPC has a remedy of its own */
 }
 
 int store_get(struct store *store, int family, struct bytes key, struct buffer *ret)
@@ -116,7 +117,7 @@ int store_size(struct store *store, int family, struct bytes from, struct bytes 
 	return store->refuses ? -EIO : store->engine->size(store, family, from, to, ret_bytes);
 }
 
-/* A copy that fails leaves the store itself as it was. */
+/* A failed copy leaves the store itself as it was. */
 int store_checkpoint(struct store *store, const char *path)
 {
 	return store->refuses ? -EIO : store->engine->checkpoint(store, path);

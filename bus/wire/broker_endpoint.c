@@ -1,9 +1,9 @@
 /*
- * broker_endpoint.c: where a process's broker is, and what shows the broker who comes
+ * broker_endpoint.c: the address of a process's broker, and the key that the process shows it
  *
- * Promises:  over TCP no socket connects without CURVE; a broker that does not hold the key of broker.pub is never talked to; a
- *            connection that is cut is noticed and made anew within seconds.
- * Fails by:  a negative errno and what to do, in words.
+ * Promises:  over TCP no socket connects without CURVE; a process never talks to a broker that does not hold
+ *            the key of broker.pub; a connection that is cut is noticed and made anew within seconds.
+ * Fails by:  a negative errno and the remedy in words.
  * Read next: zmq_link.c, gate.c
  */
 #include "bus/wire/broker_endpoint.h"
@@ -17,10 +17,10 @@
 #include <zmq.h>
 
 enum {
-	HEARTBEAT_MS = 500, /* ZeroMQ's own, over TCP: a peer behind a cut wire is silent, not closed */
+	HEARTBEAT_MS = 500, /* ZeroMQ's own heartbeat, over TCP: a peer behind a cut wire is silent, not closed */
 	HEARTBEAT_PATIENCE_MS = 2000,
 	CONNECT_PATIENCE_MS = 2000,
-	UNACKNOWLEDGED_MS = 4000, /* then TCP gives a connection up */
+	UNACKNOWLEDGED_MS = 4000, /* after this time TCP gives a connection up */
 };
 
 struct broker_endpoint broker_endpoint_local(const char *run)
@@ -50,7 +50,7 @@ int broker_endpoint_read_as(
 	if (!broker || !*broker)
 		return 0;
 	if (!curve_address(broker, ret->host, &ret->port))
-		return -EINVAL; /* not from a configuration, which has been judged */
+		return -EINVAL; /* the address is not from a configuration: those are judged */
 	TEXT_COPY(ret->key_name, key_name);
 	r = curve_read_public(folder, curve_broker_name, ret->broker_key, ret_why);
 	return r < 0 ? r : curve_read_pair(folder, ret->key_name, &ret->key, ret_why);
@@ -62,12 +62,12 @@ int broker_endpoint_listen_try(const char *listen, char ret_why[256])
 	int port, fd;
 
 	if (!curve_address(listen, host, &port))
-		return -EINVAL; /* not from a configuration, which has been judged */
+		return -EINVAL; /* the address is not from a configuration: those are judged */
 	fd = listen_at(host, "0", 0);
 	if (fd >= 0)
 		close(fd);
 	if (fd != -EADDRNOTAVAIL)
-		return 0; /* what else there may be depends on whose process tries, and when */
+		return 0; /* any other error depends on the user and the moment */
 	snprintf(ret_why, 256,
 		"[broker] listen = %.128s: %s: give an address of this machine (ip addr lists those that it has)",
 		listen, strerror(-fd));

@@ -1,4 +1,4 @@
-/* bus_keys.c: see bus_keys.h; config.h says what a row is */
+/* bus_keys.c: see bus_keys.h; config.h explains a row */
 #include "bus/wire/bus_keys.h"
 #include "bus/base/retention.h"
 #include "bus/wire/curve.h"
@@ -8,7 +8,10 @@
 #define MIB_MOST (INT64_C(1) << 30)
 #define SPAN_MOST_US (INT64_C(36500) * US_PER_DAY)
 
-/* Its sockets lie there, "lane-" and 16 digits at the longest: a socket's name has at most 107 bytes. */
+/*
+ * The broker's sockets lie in this folder, "lane-" and 16 digits at the longest: a socket's name has at most
+ * 107 bytes.
+ */
 enum { RUN_MOST = 107 - 1 - 5 - 16, FOLDER_MOST = 190 };
 
 static bool is_place(const char *value)

@@ -1,10 +1,12 @@
 /*
- * codec.c: protobuf by tables, which are made of nanopb's descriptors
+ * codec.c: encodes and decodes protobuf by tables, which are made of nanopb's descriptors
  *
  * Owns:      a table per kind of message that was asked for, for the life of the process.
- * Promises:  any thread may ask for one, and waits only the first time. Reads and writes exactly what nanopb would, for messages of numbers, texts, bytes and messages, and lists of the last
- *            three; and of borrowed fields as proto/borrowed.h does.
- * Fails by:  -EBADMSG on what came from outside; an assertion on a kind of field that nobody needed yet, so in the first test that has one.
+ * Promises:  any thread may ask for a table, and waits only the first time. Reads and writes exactly what
+ *            nanopb would, for messages of numbers, texts, bytes and messages, and lists of the last three;
+ *            and borrowed fields as proto/borrowed.h does.
+ * Fails by:  -EBADMSG on input from outside; an assertion on a kind of field that no message has used yet, so
+ *            in the first test that has one.
  * Read next: frame.c, message.c
  */
 #include "bus/wire/codec.h"
@@ -17,22 +19,25 @@
 
 /* --- the tables: a row per field --- */
 
-/* BORROWED: a struct bytes that points elsewhere (proto/borrowed.h). From TEXT on a length goes before the value. */
+/*
+ * BORROWED: a struct bytes that points elsewhere (proto/borrowed.h). From TEXT on, a length goes before the
+ * value.
+ */
 enum field_kind { UNKNOWN, BOOLEAN, NUMBER_32, SIGNED_32, NUMBER_64, TEXT, DATA, BORROWED, MESSAGE };
-/* What says whether a field is there. */
+/* How the struct marks that a field is present. */
 enum field_presence {
-	VALUE,  /* it is not zero */
-	FLAG,   /* a bool */
-	CHOICE, /* the number of the field that is there, of several */
-	COUNT   /* how many there are, in a list */
+	VALUE,  /* present if the value is not zero */
+	FLAG,   /* present if a bool is set */
+	CHOICE, /* a number in the struct names the one field of several that is present */
+	COUNT   /* the number of elements of a list */
 };
 
 struct row {
 	enum field_kind kind;
 	enum field_presence presence;
-	uint32_t at, room; /* of the value in the struct; of a list's first */
+	uint32_t at, room; /* of the value in the struct; of a list's first element */
 	uint32_t presence_at;
-	uint32_t most; /* 1, or of a list */
+	uint32_t most; /* 1, or the most elements of a list */
 	const struct codec *nested;
 };
 
@@ -45,10 +50,10 @@ struct stretch {
 
 struct codec {
 	const pb_msgdesc_t *fields;
-	size_t most;    /* encoded */
-	bool is_choice; /* of one field among all of its own */
+	size_t most;    /* the most bytes when encoded */
+	bool is_choice; /* its fields are one choice: at most one of them is present */
 	uint32_t choice_at;
-	struct stretch cleared[STRETCHES_MAX]; /* what is zero before it is read: all but the lists */
+	struct stretch cleared[STRETCHES_MAX]; /* the parts that are zeroed before reading: all but the lists */
 	int cleared_count;
 	uint32_t last;
 	struct row rows[]; /* by the field's number */
@@ -167,7 +172,7 @@ static void add_row(struct codec *codec, uint32_t number, const struct row *row)
 	clear_field(codec, row);
 }
 
-/* NULL: none yet; ret_slot: where it is to be. */
+/* NULL: there is no table yet; ret_slot: its place. */
 static struct codec *find(const pb_msgdesc_t *fields, size_t *ret_slot)
 {
 	size_t slot = (uintptr_t)fields / sizeof(*fields) % SLOTS;
@@ -181,7 +186,7 @@ static struct codec *find(const pb_msgdesc_t *fields, size_t *ret_slot)
 
 static const struct codec *make(const pb_msgdesc_t *fields)
 {
-	static uint8_t base[STRUCT_BYTES_MAX]; /* a struct to measure in; nobody reads or writes it */
+	static uint8_t base[STRUCT_BYTES_MAX]; /* a struct to measure in; no code reads or writes it */
 	size_t slot;
 	struct codec *codec = find(fields, &slot);
 	pb_field_iter_t field;
@@ -198,7 +203,7 @@ static const struct codec *make(const pb_msgdesc_t *fields)
 	}
 	made++;
 	assert(made < SLOTS);
-	find(fields, &slot); /* those that are nested took theirs */
+	find(fields, &slot); /* nested tables took their slots meanwhile */
 	atomic_store_explicit(&slots[slot], codec, memory_order_release);
 	return codec;
 }
@@ -253,7 +258,7 @@ static uint64_t number_at(enum field_kind kind, const uint8_t *at)
 	}
 }
 
-/* Of a TEXT, DATA or BORROWED. */
+/* The bytes of a TEXT, DATA or BORROWED field. */
 static struct bytes bytes_at(const struct row *row, const uint8_t *at)
 {
 	const pb_bytes_array_t *data = (const void *)at;
@@ -289,7 +294,7 @@ static uint8_t *write_tag(uint8_t *to, uint32_t number, enum wire_type type)
 
 static uint8_t *write_fields(const struct codec *codec, const uint8_t *message, uint8_t *to);
 
-/* Its length comes first and takes one byte nearly always; else what was written moves. */
+/* The length comes first and nearly always takes one byte; else the written bytes move. */
 static uint8_t *write_nested(uint8_t *to, const struct codec *nested, const uint8_t *message)
 {
 	uint8_t length[VARINT_MOST], *start = to + 1;
@@ -388,7 +393,7 @@ static bool read_varint(const uint8_t **at, const uint8_t *end, uint64_t *ret)
 	return false;
 }
 
-/* What follows a tag: a number, or bytes; of a type that no known field has, nothing but its end. */
+/* Reads the value after a tag: a number, or bytes; for a type that no known field has, only finds its end. */
 static bool read_value(
 	const uint8_t **at, const uint8_t *end, uint64_t type, uint64_t *ret_number, struct bytes *ret_bytes)
 {
@@ -466,7 +471,7 @@ static void clear(const struct codec *codec, uint8_t *message)
 		memset(message + codec->cleared[i].from, 0, codec->cleared[i].to - codec->cleared[i].from);
 }
 
-/* The next one of a list, cleared; NULL: it is full. */
+/* The next element of a list, cleared; NULL: the list is full. */
 static uint8_t *add_one(const struct row *row, uint8_t *message)
 {
 	pb_size_t *count = (void *)(message + row->presence_at);
@@ -480,7 +485,7 @@ static uint8_t *add_one(const struct row *row, uint8_t *message)
 	return at;
 }
 
-/* Where it goes, having noted that it is there; another choice than before begins empty. */
+/* Marks the field as present and returns its place; a choice that changes begins empty. */
 static uint8_t *note(const struct row *row, uint32_t number, uint8_t *message)
 {
 	pb_size_t *choice = (void *)(message + row->presence_at);
@@ -526,7 +531,7 @@ static bool read_fields(const struct codec *codec, struct bytes from, uint8_t *m
 
 int codec_read(const struct codec *codec, struct bytes from, void *ret_message)
 {
-	if (codec->is_choice) /* note() clears what is chosen */
+	if (codec->is_choice) /* note() clears the chosen field */
 		memset((uint8_t *)ret_message + codec->choice_at, 0, sizeof(pb_size_t));
 	else
 		clear(codec, ret_message);

@@ -1,12 +1,13 @@
 /*
- * connections.c: a thread that hears of connections, and how some of them are cut
+ * connections.c: a thread that watches connections, and the code that cuts some of them
  *
- * Owns:      its ends of the sockets' monitors; for the first connections at once, a second descriptor each, by which is seen whether it
- *            was the peer that hung up.
- * Promises:  ZeroMQ's own thread never waits for it. Nobody is told of who merely went away after a handshake, nor of who was turned away
- *            at the gate, which tells that itself.
- * Fails by:  not knowing: who it was, when the connection was over before its descriptor was looked at; that it shook hands, when others
- *            did so at the same time (then nothing is said); that it was ended from here, past the first connections.
+ * Owns:      its ends of the sockets' monitors; a second descriptor for each of the first connections, which
+ *            shows whether the peer hung up.
+ * Promises:  ZeroMQ's own thread never waits for this one. No report is made of a peer that went away after a
+ *            handshake, nor of a peer that the gate turned away, as the gate reports that itself.
+ * Fails by:  not knowing: which peer it was, when the connection was over before the thread looked at its
+ *            descriptor; whether it shook hands, when others did so at the same time (then nothing is
+ *            reported); whether this side ended it, past the first connections.
  * Read next: hub.c
  */
 #include "bus/wire/connections.h"
@@ -35,8 +36,8 @@ enum greeting { NOT_GREETED, MAYBE_GREETED, GREETED };
 
 struct connection {
 	struct list hook;
-	int fd;     /* ZeroMQ's: a name, once it is closed */
-	int second; /* ours, of the same connection; -1: none */
+	int fd;     /* ZeroMQ's descriptor: only a number, once it is closed */
+	int second; /* our own, of the same connection; -1: none */
 	enum greeting greeting;
 	char who[64];
 };
@@ -45,7 +46,7 @@ struct watched {
 	const char *place;
 	void *socket, *events;
 	struct list open;
-	bool told_by_gate; /* the next one that ends was refused there */
+	bool told_by_gate; /* the gate refused the next connection that ends */
 };
 
 struct connections {
@@ -54,7 +55,7 @@ struct connections {
 	int count, seconds;
 	pthread_t thread;
 	bool runs;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards the fields below */
 	struct ended_connection ended[ENDED_MOST];
 	unsigned first, waiting;
 };
@@ -98,7 +99,7 @@ int connections_watch(struct connections *connections, void *socket, const char 
 	return 0;
 }
 
-/* --- who it is --- */
+/* --- the peer of a connection --- */
 
 static void name_peer(int fd, char ret[64])
 {
@@ -115,7 +116,7 @@ static void name_peer(int fd, char ret[64])
 		snprintf(ret, 64, "uid:%lu", (unsigned long)peer.uid);
 }
 
-/* Has the other end hung up? Of what we cannot see we say yes. */
+/* Has the other end hung up? Yes for a connection that has no second descriptor. */
 static bool is_gone(const struct connection *connection)
 {
 	char byte;
@@ -125,7 +126,7 @@ static bool is_gone(const struct connection *connection)
 	return got == 0 || (got < 0 && errno != EAGAIN);
 }
 
-/* --- what happens --- */
+/* --- events --- */
 
 static void begin(struct connections *connections, struct watched *watched, int fd)
 {
@@ -140,7 +141,7 @@ static void begin(struct connections *connections, struct watched *watched, int 
 	list_append(&watched->open, &connection->hook);
 }
 
-/* ZeroMQ does not say who: when several have not yet, nobody knows. */
+/* ZeroMQ does not say which connection shook hands: when several have not yet, it is not known. */
 static void greet(struct watched *watched)
 {
 	struct connection *only = NULL;
@@ -233,7 +234,7 @@ static void hear(struct connections *connections, struct watched *watched, uint1
 	}
 }
 
-/* false: there is nothing more now */
+/* false: there is no event now. */
 static bool hear_one(struct connections *connections, struct watched *watched)
 {
 	uint8_t event[EVENT_LEN] = { 0 };
@@ -246,7 +247,7 @@ static bool hear_one(struct connections *connections, struct watched *watched)
 	return true;
 }
 
-/* To the end of the context. */
+/* Runs until the context ends. */
 static void *listen_on(void *self)
 {
 	struct connections *connections = self;
@@ -291,7 +292,9 @@ bool connections_take(struct connections *connections, struct ended_connection *
 	return any;
 }
 
-/* The monitors first: ZeroMQ's own thread blocks for ever when it has an event to tell and nobody hears it. */
+/*
+ * Stops the monitors first: ZeroMQ's own thread blocks for ever when it has an event and no socket reads it.
+ */
 void connections_stop(struct connections *connections)
 {
 	for (int i = 0; connections && i < connections->count; i++) {
@@ -317,10 +320,11 @@ void connections_free(struct connections *connections)
 /*
  * Ends TCP connections of this process by their descriptors
  *
- * Promises:  only connections to the given ports are touched, and only shut down: the thread of ZeroMQ's that owns the descriptor
- *            finds it ended, as when the other end had hung up, and closes it.
- * Fails by:  cutting too much: a descriptor that is closed and used anew in this very moment is that of a newcomer at the same
- *            ports, who comes again. On what is no socket shutdown() does nothing.
+ * Promises:  only connections to the given ports are touched, and only shut down: to the thread of ZeroMQ
+ *            that owns the descriptor it looks as if the other end had hung up, and it closes it.
+ * Fails by:  cutting too much: a descriptor that is closed and used anew in this very moment belongs to a
+ *            newer connection at the same ports, whose peer connects again. On a descriptor that is no socket
+ *            shutdown() does nothing.
  */
 
 enum { ADDRESS_LEN = 64 };
@@ -355,7 +359,7 @@ static bool peer_of(int fd, int port, int count, char ret[ADDRESS_LEN])
 		getnameinfo(&there.any, there_len, ret, ADDRESS_LEN, NULL, 0, NI_NUMERICHOST) == 0;
 }
 
-/* Ended at both ends already: by an earlier cut, of another descriptor of the same connection. */
+/* Both ends are closed already: by an earlier cut, through another descriptor of the same connection. */
 static bool is_over(int fd)
 {
 	struct pollfd polled = { .fd = fd };

@@ -3,7 +3,7 @@
  *
  * Promises:  a secret leaves its file for memory only, and the last function that uses it wipes it there.
  * Fails by:  a negative errno, and the file with the remedy in words.
- * Read next: gate.c (who is let in with one), broker_endpoint.c (who comes with one)
+ * Read next: gate.c (admits clients by key), broker_endpoint.c (connects with a key)
  */
 #include "bus/wire/curve.h"
 #include "bus/base/cleanup.h"
@@ -52,7 +52,10 @@ static int derive_public(struct curve_pair *pair)
 	return 0;
 }
 
-/* Of a file that is missing: each is made in another way, and what a service shows to the broker on the broker's host. */
+/*
+ * The remedy for a missing file: each key is made in another way, and a service on the broker's host shows
+ * another one.
+ */
 static const char *remedy_of(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
@@ -82,7 +85,10 @@ static int explain(const char *path, int error, char ret_why[256])
 	return error;
 }
 
-/* The copy that systemd handed to this process, if it did: the file itself is root's. One that is empty stands for none. */
+/*
+ * Finds the copy that systemd handed to this process, if any: the file itself is root's. An empty copy counts
+ * as none.
+ */
 static void find_secret(const char *folder, const char *name, char ret[PATH_MAX])
 {
 	const char *handed = getenv("CREDENTIALS_DIRECTORY");

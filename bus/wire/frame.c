@@ -2,8 +2,9 @@
  * frame.c: many messages in one frame
  *
  * Owns:      the layout that frame.h describes.
- * Promises:  reads only inside the bytes it was given; a frame that does not add up is -EBADMSG, never a guess.
- * Fails by:  -EBADMSG on what came from outside. What we encode ourselves always fits: anything else is a bug (assert).
+ * Promises:  reads only inside the given bytes; a malformed frame is -EBADMSG, never a guess.
+ * Fails by:  -EBADMSG on input from outside. Frames that this process encodes always fit: anything else is a
+ *            bug (assert).
  * Read next: message.c
  */
 #include "bus/wire/frame.h"
@@ -26,7 +27,7 @@ static void put_u32_at(uint8_t *at, size_t value)
 		at[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* The head comes last and stands first: there is room for it before the items, so that they need not move. */
+/* The head is written last and stands first: the items leave room for it, so that they need not move. */
 static void begin(struct frame_writer *writer)
 {
 	if (writer->items.len > 0)

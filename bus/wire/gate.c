@@ -1,10 +1,11 @@
 /*
  * gate.c: the handler that libzmq asks about every connection (ZAP, RFC 27)
  *
- * Owns:      the handler's socket; from which addresses each key was let in.
- * Promises:  a client that is not admitted by name is refused: another mechanism, a credential of another size, an address without a uid,
- *            a request that makes no sense. It is answered in the broker's own thread: while that is silent, nobody gets in.
- * Read next: hub.c (which sockets are guarded), registry.c (who is known)
+ * Owns:      the handler's socket; the addresses from which each key was let in.
+ * Promises:  a client that is not admitted by name is refused; so is one with another mechanism, a credential
+ *            of another size, an address without a uid, or a malformed request. The broker's own thread
+ *            answers: while that is silent, no client gets in.
+ * Read next: hub.c (which sockets are guarded), registry.c (which peers are known)
  */
 #include "bus/wire/gate.h"
 #include "bus/base/list.h"
@@ -17,7 +18,7 @@
 #include <zmq.h>
 
 #ifndef ZMQ_ZAP_ENFORCE_DOMAIN
-#define ZMQ_ZAP_ENFORCE_DOMAIN 93 /* libzmq 4.3 has it, but shows it with its drafts only */
+#define ZMQ_ZAP_ENFORCE_DOMAIN 93 /* libzmq 4.3 has it, but declares it only with its drafts */
 #endif
 
 static const char HANDLER[] = "inproc://zeromq.zap.01";
@@ -32,7 +33,7 @@ struct gate {
 	struct list arrivals;
 };
 
-/* Each key from each address is one. */
+/* A key and an address that it was let in from. */
 struct arrival {
 	struct list hook;
 	char who[WHO_MAX], address[PART_MAX + 1];
@@ -61,7 +62,7 @@ struct gate *gate_new(void *zmq_context, gate_admit_fn *admit, void *context)
 	return NULL;
 }
 
-/* NULL: of everybody */
+/* Forgets the arrivals of a peer; NULL: of all peers. */
 static void forget(struct gate *gate, const char *who)
 {
 	LIST_EACH_SAFE (hook, &gate->arrivals) {

@@ -2,10 +2,10 @@
  * hub.c: the broker's side of the sockets, and the proof that they refuse a stranger
  *
  * Owns:      the ZeroMQ context and every socket the broker binds.
- * Promises:  marks, linger, sizes and rights are set explicitly; no send ever blocks; mailboxes are not polled; over TCP there is
- *            CURVE or nothing.
+ * Promises:  marks, linger, sizes and rights are set explicitly; no send ever blocks; mailboxes are not
+ *            polled; over TCP every connection uses CURVE.
  * Fails by:  negative errno.
- * Read next: gate.c (who gets in), mailbox.c, zmq_link.c (the other end)
+ * Read next: gate.c (which clients get in), mailbox.c, zmq_link.c (the other end)
  */
 #include "bus/wire/hub.h"
 #include "bus/base/memory.h"
@@ -23,15 +23,15 @@
 #include <zmq.h>
 
 enum {
-	TAP_MARK = 16384,             /* a slow tap loses, it never holds anybody up */
+	TAP_MARK = 16384,             /* a slow tap loses messages, it never holds the broker up */
 	CONTROL_BYTES_MAX = 64 << 10, /* a hello that names 256 leases is 20 KB */
 	SOCKETS_MAX = 4096,           /* one per session */
-	TOLD = 2, /* so many times too large: refused with who sent it; beyond that ZeroMQ ends the connection by itself */
+	TOLD = 2, /* a message up to twice too large is refused and its sender named; past that ZeroMQ disconnects */
 };
 
 static const int64_t RETRY_US = 2000; /* how often a mailbox with early frames is tried */
 
-/* The sockets that everybody shares, in the order of their ports. */
+/* The sockets that all peers share, in the order of their ports. */
 enum { CONTROL, INGRESS, TAP, TAP_CLEAR, SHARED, GATE = SHARED, INBOXES };
 static const struct {
 	const char *name;
@@ -50,8 +50,8 @@ struct hub {
 	struct gate *gate;
 	struct connections *connections;
 	void *sockets[SHARED];
-	struct inbox inboxes[INBOXES];  /* theirs, and the gate's */
-	uint64_t subscriptions[SHARED]; /* of those who listen to a tap */
+	struct inbox inboxes[INBOXES];  /* of the shared sockets and the gate */
+	uint64_t subscriptions[SHARED]; /* the subscribers of each tap */
 	struct mailboxes *mailboxes;
 	zmq_msg_t frame, peer, message;
 };
@@ -70,7 +70,10 @@ void *hub_socket(void *context, int type, int mark, int64_t bytes_max)
 	return socket;
 }
 
-/* The process's mask keeps it to its user; opened after that, since the mask holds for the store's threads as well. */
+/*
+ * The process's mask closes the socket to other users; chmod opens it afterwards, since the store's threads
+ * share the mask.
+ */
 int hub_bind_ipc(void *socket, const char *endpoint, bool by_group)
 {
 	if (zmq_bind(socket, endpoint) < 0)
@@ -97,7 +100,7 @@ static int cannot_bind(const char *endpoint, int error, char why[256])
 	return error;
 }
 
-/* What a socket demands of its peers is what is set when it binds: the uid over ipc, then CURVE over TCP. */
+/* A socket demands of its peers the options set when it binds: the uid over ipc, then CURVE over TCP. */
 static int bind_ipc(struct hub *hub, int which, char why[256])
 {
 	char endpoint[192];
@@ -222,7 +225,10 @@ static const char *who_said(zmq_msg_t *message)
 	return who ? who : "";
 }
 
-/* An XPUB socket tells of everything that somebody is the first to ask for (1) and the last to ask for no longer (0). */
+/*
+ * An XPUB socket reports each subscription when its first subscriber comes (1) and when its last one goes
+ * (0).
+ */
 static void hear_subscriptions(struct hub *hub, int tap)
 {
 	while (inbox_receive(&hub->inboxes[tap], &hub->message) == 0) {
@@ -239,7 +245,10 @@ static void hear_subscriptions(struct hub *hub, int tap)
 	}
 }
 
-/* For a frame, and for a control message or a descriptor; what the gate and the taps ask is seen to right here. */
+/*
+ * Waits for a frame, and for a control message or a descriptor; requests of the gate and the taps are served
+ * at once.
+ */
 static int wait_for(struct hub *hub, bool control, int fd, int64_t most_us)
 {
 	struct inbox *inboxes = hub->inboxes;
@@ -254,7 +263,7 @@ static int wait_for(struct hub *hub, bool control, int fd, int64_t most_us)
 	if (r < 0 && r != -EINTR)
 		return r;
 	if (inboxes[GATE].unsure) {
-		gate_answer(hub->gate); /* all of them: a client that waits for the answer cannot ask twice */
+		gate_answer(hub->gate); /* all requests: a client that waits for the answer cannot ask twice */
 		inbox_emptied(&inboxes[GATE]);
 	}
 	for (int tap = TAP; tap <= TAP_CLEAR; tap++)
@@ -284,7 +293,7 @@ int hub_wait_frames(struct hub *hub, int fd)
 	return wait_for(hub, false, fd, -1);
 }
 
-/* Every further part of a message that should have had none. */
+/* Drops further parts of a message that should have only one. */
 static bool drop_further_parts(struct inbox *inbox, zmq_msg_t *message)
 {
 	bool further = false;
@@ -414,8 +423,8 @@ void hub_tap(void *context, const char *topic, const char *shop, struct bytes ta
 /*
  * A stranger's visit to the broker's own sockets
  *
- * CURVE fails open when the one option that closes it is missing or was renamed (gate.h). So nobody is trusted to have set it
- * right: at every start a stranger tries to get in.
+ * CURVE fails open when the one option that closes it is missing or was renamed (gate.h). So the broker does
+ * not trust its own settings: at every start a stranger tries to get in.
  *
  * Promises:  0 only when libzmq said that it refused the stranger's key.
  * Fails by:  -EPERM: let in; -ETIMEDOUT: neither let in nor refused; -EMFILE: no socket to try it with; and which socket it was, in
@@ -428,7 +437,7 @@ struct unauthenticated_client {
 	void *socket, *events;
 };
 
-/* 0: refused; -EAGAIN: nothing decided yet */
+/* 0: refused; -EAGAIN: not decided yet */
 static int hear_event(void *events)
 {
 	uint8_t event[6] = { 0 };
@@ -487,7 +496,7 @@ static int connect_to(
 
 	if (r < 0)
 		return r;
-	text_random_name(name); /* ZeroMQ gives one back when its own thread comes to it: the next visit has another */
+	text_random_name(name); /* ZeroMQ frees it later, in its own thread: the next visit has another */
 	snprintf(events, sizeof(events), "inproc://stranger-%s", name);
 	if (zmq_socket_monitor(client->socket, events, ZMQ_EVENT_ALL) < 0 || zmq_connect(client->events, events) < 0 ||
 		zmq_connect(client->socket, endpoint) < 0)
@@ -495,7 +504,9 @@ static int connect_to(
 	return 0;
 }
 
-/* The monitor first: ZeroMQ's own thread blocks for ever when it has an event to tell and nobody hears it. */
+/*
+ * Stops the monitor first: ZeroMQ's own thread blocks for ever when it has an event and no socket reads it.
+ */
 static void part(const struct unauthenticated_client *client)
 {
 	if (client->socket) {

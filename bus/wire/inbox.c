@@ -1,8 +1,9 @@
 /*
- * inbox.c: hearing several sockets, and sleeping when all of them are empty
+ * inbox.c: receives from several sockets, and sleeps when all of them are empty
  *
- * Promises:  no sleep while an inbox holds something. ZeroMQ clears the descriptor whenever it looks at what was done to the
- *            socket, sending included: after that the inbox is `unsure`, and ZeroMQ is asked before anybody sleeps.
+ * Promises:  no sleep while an inbox holds something. ZeroMQ clears the descriptor whenever it handles the
+ *            socket's commands, sending included: after that the inbox is `unsure`, and ZeroMQ is asked
+ *            before the thread sleeps.
  * Fails by:  negative errno.
  */
 #include "bus/wire/inbox.h"
@@ -22,7 +23,7 @@ int inbox_set(struct inbox *inbox, void *socket)
 int inbox_receive(struct inbox *inbox, zmq_msg_t *ret_message)
 {
 	if (!inbox->unsure)
-		return -EAGAIN; /* ZeroMQ would ask the kernel, with two system calls, what inboxes_wait was told already */
+		return -EAGAIN; /* inboxes_wait knows it; ZeroMQ would ask the kernel, with two system calls */
 	if (zmq_msg_recv(ret_message, inbox->socket, ZMQ_DONTWAIT) >= 0) {
 		inbox->unsure = true;
 		return 0;
@@ -50,7 +51,7 @@ static bool has_something(struct inbox *inbox)
 	if (!inbox->unsure)
 		return false;
 	if (zmq_getsockopt(inbox->socket, ZMQ_EVENTS, &events, &size) < 0)
-		return true; /* the receiver is told why */
+		return true; /* the receive that follows returns the error */
 	return inbox->unsure = (events & ZMQ_POLLIN) != 0;
 }
 

@@ -2,9 +2,10 @@
  * mailbox.c: the broker's end of the private mailboxes, one PUSH per session
  *
  * Owns:      the sockets; frames for mailboxes whose peer has not connected yet.
- * Promises:  a mailbox admits one connection, of the peer it was opened for; its name cannot be guessed. No send ever blocks.
- * Fails by:  negative errno. A mailbox that does not take a frame belongs to a peer that is gone (-EAGAIN): credit keeps a live one
- *            below its mark.
+ * Promises:  a mailbox admits one connection, of the peer it was opened for; its name cannot be guessed. No
+ *            send ever blocks.
+ * Fails by:  negative errno. A mailbox that does not take a frame belongs to a peer that is gone (-EAGAIN):
+ *            credit keeps the mailbox of a live peer below its mark.
  * Read next: hub.c, gate.c
  */
 #include "bus/wire/mailbox.h"
@@ -25,7 +26,7 @@
 
 enum { EARLY_FRAMES_MAX = 256, PLACE_MAX = 48 };
 
-static const int64_t EARLY_US = 3000000; /* how long a peer may take to connect to its fresh mailbox */
+static const int64_t EARLY_US = 3000000; /* how long a peer may take to connect to its new mailbox */
 static const char PLACE[] = "lane ";
 
 struct early_frame {
@@ -36,10 +37,10 @@ struct early_frame {
 struct mailbox {
 	struct list hook;
 	uint64_t epoch;
-	char who[WHO_MAX]; /* whose it is */
-	bool taken;        /* its peer has come: nobody else may */
+	char who[WHO_MAX]; /* the peer that it is for */
+	bool taken;        /* the peer has connected: no other may */
 	void *socket;
-	bool connected; /* it took a frame */
+	bool connected; /* it has taken a frame */
 	int64_t opened_us;
 	struct list early; /* struct early_frame, until the peer connects */
 	int early_count;
@@ -61,7 +62,7 @@ static int64_t now_us(void)
 	return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
 }
 
-/* Lanes of a broker that was killed leave their socket files behind. */
+/* Removes the socket files that a killed broker left behind. */
 static void remove_stale(const char *run)
 {
 	DIR *folder = opendir(run);
@@ -124,7 +125,7 @@ static int bind_ipc(struct mailboxes *mailboxes, void *socket, const char *place
 	return r < 0 ? r : hub_bind_ipc(socket, ret_endpoint, mailboxes->settings->by_group);
 }
 
-/* The next port that is free; one that was used last is used again last. */
+/* Binds the next free port; the port used last is tried last. */
 static int bind_tcp(struct mailboxes *mailboxes, void *socket, const char *place, char ret_endpoint[160])
 {
 	const struct hub_settings *settings = mailboxes->settings;
@@ -207,7 +208,7 @@ static bool mailbox_send(struct mailbox *mailbox, struct bytes frame)
 	return true;
 }
 
-/* What was said before the peer had connected. false: it still has not. */
+/* Sends frames kept from before the peer connected. false: it still has not. */
 static bool send_early(struct mailbox *mailbox)
 {
 	LIST_EACH_SAFE (hook, &mailbox->early) {
@@ -236,7 +237,7 @@ bool mailboxes_retry(struct mailboxes *mailboxes)
 	return waiting;
 }
 
-/* A welcome and a connect cross: messages that come meanwhile are kept, in order, for a moment. */
+/* The welcome and the peer's connect cross: frames in between are kept, in order, for a moment. */
 static int keep_early(struct mailbox *mailbox, struct bytes frame)
 {
 	struct early_frame *early;

@@ -2,7 +2,7 @@
  * message.c: an envelope and a payload
  *
  * Promises:  a message that message_read accepts has a topic and a shop, and names that can be printed and logged.
- * Fails by:  -EMSGSIZE for what we were asked to write, -EBADMSG for what came from outside.
+ * Fails by:  -EMSGSIZE for a message to write, -EBADMSG for a message from outside.
  * Read next: frame.c
  */
 #include "bus/wire/message.h"
@@ -38,8 +38,9 @@ static uint64_t eight(const char *at)
 }
 
 /*
- * Nearly all names are plain ASCII, from ' ' to '~': eight bytes are looked at at a time. The lowest one that is not shows by its
- * top bit, in itself, less ' ', or and one: nothing is borrowed from it or carried into it by those below, which are plain.
+ * Nearly all names are plain ASCII, from ' ' to '~': the function checks eight bytes at a time. The lowest
+ * byte that is not plain shows by its top bit, in itself, less ' ', or plus one: the plain bytes below it
+ * cause no borrow and no carry.
  */
 static bool name_is_plain(const char *name)
 {

@@ -1,8 +1,9 @@
 /*
- * registry.c: who may come, as what, and with which rights
+ * registry.c: the peers that may connect, their names, and their rights
  *
- * Promises:  nobody is known who is not written down, or covered by "shared"; no key and no user stands for two.
- * Fails by:  -EINVAL with file, section and what was expected: a registry that does not add up is not used at all.
+ * Promises:  a peer is known only if it is written down, or covered by "shared"; no key and no user stands
+ *            for two peers.
+ * Fails by:  -EINVAL with file, section and what was expected: an inconsistent registry is not used at all.
  * Read next: gate.c (asks at each connection), ../session/hello.c (asks at each hello)
  */
 #include "bus/wire/registry.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each gateway that was ever there holds up all claims while it is away: a key that was lost must not bring many. */
+/* Each gateway that ever came holds up all claims while it is away: a lost key must not bring many of them. */
 enum { PEERS_BYTES_MAX = 1 << 20, SESSIONS_MOST = 64, GATEWAYS_MOST = 4 };
 
 static bool is_rights(const char *value)
@@ -62,7 +63,7 @@ struct reading {
 	struct registry *registry;
 	const struct config *config;
 	const char *file, *section;
-	struct identity *identity; /* being read */
+	struct identity *identity; /* the identity being read */
 	struct config_error *error;
 };
 
@@ -141,7 +142,7 @@ static bool enroll_uid(struct registry *registry, unsigned long uid, struct iden
 	return enroll(registry, who, identity);
 }
 
-/* What users and keys have in common. */
+/* Reads the keys that sections of users and of keys share. */
 static int read_identity(struct reading *reading, const char *name)
 {
 	const char *service = config_get(reading->config, reading->section, name, "service");
@@ -243,8 +244,8 @@ static int add_peers(struct registry *registry, const char *text, const char *na
 }
 
 /*
- * A user with the broker's own uid, or root's, could read its log and trace it: names among them prove nothing. A section of
- * such a user stands all the same.
+ * A user with the broker's own uid, or root's, could read its log and trace it: names among such users prove
+ * nothing. A section for such a user is valid all the same.
  */
 static void share(struct registry *registry)
 {

@@ -1,8 +1,9 @@
 /*
  * sidelog_file.c: the side log's file
  *
- * Promises:  a record is believed when its CRC is right, wherever it lies; what is damaged is counted, and what follows it is read.
- * Read next: bus/broker/log/sidelog.c (who writes it), bus/actor/runtime/sidelog.h (who reads it)
+ * Promises:  a record counts when its CRC is right, wherever it lies; damaged parts are counted, and the
+ *            records behind them are read.
+ * Read next: bus/broker/log/sidelog.c (writes it), bus/actor/runtime/sidelog.h (reads it)
  */
 #include "bus/wire/sidelog_file.h"
 #include "bus/base/text.h"

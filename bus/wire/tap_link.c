@@ -1,9 +1,11 @@
 /*
  * tap_link.c: the listening end of the broker's PUB socket
  *
- * Owns:     one SUB socket and its poller. A slow listener loses messages: a tap may miss, it never blocks anybody.
- * Why CZMQ: nothing here is hot or has to be fenced, so the comfortable binding serves: a subscription, a poller, frames. It is a
- *           library of its own (`tap`), so that only the command and the monitor link CZMQ and what that brings along.
+ * Owns:      one SUB socket and its poller. A slow listener loses messages: a tap may miss some, it never
+ *            blocks the broker.
+ * Why CZMQ: nothing here is hot or has to be fenced, so the comfortable binding serves: a subscription, a
+ * poller, frames. It is a library of its own (`tap`), so that only the command and the monitor link CZMQ and
+ * its dependencies.
  */
 #include "bus/wire/tap_link.h"
 
@@ -42,7 +44,7 @@ int tap_link_open(const struct broker_endpoint *broker, bool is_clear, struct by
 	zsock_set_rcvhwm(tap->socket, TAP_MARK);
 	zsock_set_linger(tap->socket, 0);
 	zsock_set_maxmsgsize(tap->socket, FRAME_BYTES_MAX);
-	/* CZMQ takes a subscription as text; ours holds a NUL, which ends a topic's name. */
+	/* CZMQ takes a subscription as text; this one holds a NUL, which ends a topic's name. */
 	if (zmq_setsockopt(zsock_resolve(tap->socket), ZMQ_SUBSCRIBE, prefix.data, prefix.len) == 0 &&
 		connect_tap(broker, is_clear, tap->socket) == 0) {
 		tap->poller = zpoller_new(tap->socket, NULL);
@@ -74,7 +76,7 @@ static int read_parts(zmsg_t *parts, Tapped *ret_tapped, struct buffer *ret_mess
 
 	if (zmsg_size(parts) != 3)
 		return -EBADMSG;
-	zmsg_first(parts); /* what it was subscribed by: the message says it too */
+	zmsg_first(parts); /* the subscribed prefix: the message holds it too */
 	tapped = zmsg_next(parts);
 	message = zmsg_next(parts);
 	from = pb_istream_from_buffer(zframe_data(tapped), zframe_size(tapped));

@@ -1,8 +1,9 @@
 /*
- * zmq_link.c: a process's sockets, and whether the other end has let them in
+ * zmq_link.c: a process's sockets, and whether the broker has let them in
  *
  * Owns:      one ZeroMQ context, the ingress, the control socket, the mailbox of the current session.
- * Promises:  nothing blocks; every mark is set; nothing is queued for a broker that is not there; one thread, as ZeroMQ wants it.
+ * Promises:  nothing blocks; every mark is set; nothing is queued for a broker that is not there; one thread
+ *            uses the sockets, as ZeroMQ demands.
  * Fails by:  -EAGAIN for "not now"; die() when ZeroMQ itself gives no socket.
  * Read next: link.h, hub.c (the broker's side)
  */
@@ -38,7 +39,7 @@ struct zmq_link {
 	struct link link;
 	struct broker_endpoint broker;
 	void *context, *ingress;
-	void *watching; /* of how the control socket's handshakes end; NULL: over ipc there are none */
+	void *watching; /* monitor of the control socket's handshakes; NULL: over ipc there are none */
 	enum handshake handshake;
 	char obstacle[256];
 	struct inbox control, mailbox;
@@ -257,8 +258,9 @@ int zmq_link_wait(struct link *link, struct pollfd *others, size_t count, int64_
 /*
  * The monitor of a socket that connects
  *
- * Promises:  libzmq's own thread never waits for us: what it has to tell is kept without a limit until it is read.
- * Fails by:  knowing nothing.
+ * Promises:  libzmq's own thread never waits for this process: its events are kept without a limit until they
+ *            are read.
+ * Fails by:  reporting no handshake.
  */
 
 enum { EVENT_LEN = 6, NAME_MAX_LEN = 64, ROUND_MS = 50 };
@@ -297,7 +299,7 @@ void handshake_unwatch(void *socket, void *watching)
 {
 	if (!watching)
 		return;
-	zmq_socket_monitor(socket, NULL, 0); /* first: it must not tell what nobody hears */
+	zmq_socket_monitor(socket, NULL, 0); /* first: else it would report events that no socket reads */
 	zmq_close(watching);
 }
 

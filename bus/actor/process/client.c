@@ -1,7 +1,8 @@
 /*
- * client.c: a command on the bus, blocking up to its patience
+ * client.c: a command on the bus; its calls block until an answer comes or its patience ends
  *
- * Owns:      a link, a store in memory that stays empty, the runtime over both; what waits for an answer that may still come.
+ * Owns:      a link, a store in memory that stays empty, the runtime over both; the calls whose answer may
+ *            still come.
  * Fails by:  -ETIMEDOUT, -ECONNREFUSED, -EPERM, each with words for an admin.
  * Read next: runtime.h
  */
@@ -17,8 +18,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ANSWER_PATIENCE_US (30 * US_PER_S)  /* a claim-like message may be parked, a page of the log may be large */
-#define CONNECT_BACKOFF_US (50 * US_PER_MS) /* a command is in a hurry */
+#define ANSWER_PATIENCE_US (30 * US_PER_S)  /* a claim may be parked, a page of the log may be large */
+#define CONNECT_BACKOFF_US (50 * US_PER_MS) /* the person at the command waits for it */
 
 struct client {
 	struct link *link; /* the runtime's; used to wait on */
@@ -197,7 +198,7 @@ static void hear_said(void *context, enum said_result result, uint64_t seq, cons
 	TEXT_COPY(waiting->reason, reason ? reason : "");
 }
 
-/* A command that was busy with something else for a while has lost its session, and takes a new one. */
+/* A command that was busy with something else for a while has lost its session, and opens a new one. */
 static int refresh(struct client *client, char ret_why[256])
 {
 	client_work(client, 0);
@@ -207,7 +208,10 @@ static int refresh(struct client *client, char ret_why[256])
 static int say_once(struct client *client, const struct topic *topic, const struct publish_options *how,
 	const void *message, struct client_said *ret, char ret_why[256])
 {
-	/* An answer that comes after our patience still needs somewhere to go: the one place that outlives this call. */
+	/*
+	 * An answer that comes after our patience still needs a struct to write to: this one outlives the
+	 * call.
+	 */
 	struct waiting *waiting = waiting_new(client);
 	int failed = runtime_publish(client->runtime, topic, how, NULL, message, hear_said, waiting);
 
@@ -237,7 +241,7 @@ int client_publish(struct client *client, const struct topic *topic, const struc
 		return -ETIMEDOUT;
 	failed = say_once(client, topic, how, message, ret, ret_why);
 	if (failed == -ECONNRESET && how->idem && *how->idem && refresh(client, ret_why) == 0)
-		failed = say_once(client, topic, how, message, ret, ret_why); /* twice is once, by its key */
+		failed = say_once(client, topic, how, message, ret, ret_why); /* twice counts once, by its key */
 	return failed == -ECONNRESET ? -ETIMEDOUT : failed;
 }
 
@@ -262,7 +266,7 @@ int client_ask(
 	failed = runtime_ask(client->runtime, verb, argument, hear_answer, waiting);
 	if (!failed && !wait_for(client, waiting)) {
 		snprintf(ret_why, 256, "the broker did not answer \"%s\" in time", verb);
-		return may_go_on(client) ? -ETIMEDOUT : -ECANCELED; /* what waits stays: the answer may still come */
+		return may_go_on(client) ? -ETIMEDOUT : -ECANCELED; /* the wait stays: the answer may still come */
 	}
 	if (failed)
 		snprintf(ret_why, 256, "cannot ask \"%s\": %s", verb, strerror(-failed));

@@ -1,9 +1,10 @@
 /*
  * keys.c: the folder of CURVE keys, for the operator's command
  *
- * Promises:  a secret is written once, whole, with 0600, for the owner of the folder; peers.conf is replaced whole, and only by what
- *            the broker can read; two commands at once do not undo each other.
- * Fails by:  a negative errno, and why in words.
+ * Promises:  a secret is written once, whole, with mode 0600, for the owner of the folder; peers.conf is
+ *            replaced whole, and only by a text that the broker can read; two commands at once do not undo
+ *            each other.
+ * Fails by:  a negative errno, and the reason in words.
  * Read next: ../wire/registry.c (what peers.conf means), ../wire/curve.c
  */
 #include "bus/actor/process/keys.h"
@@ -50,7 +51,7 @@ static int cannot(const char *what, const char *path, int error, char why[512])
 
 /* --- files --- */
 
-/* What root writes belongs to whom the folder belongs: the broker runs as that user. */
+/* Files that root writes get the owner of the folder: the broker runs as that user. */
 static const struct file_owner *owner_of(const char *folder, struct file_owner *ret)
 {
 	struct stat there;
@@ -186,7 +187,7 @@ static void print_identity(const struct identity *identity, struct buffer *to)
 	}
 }
 
-/* Writes what the broker will read; it is parsed once more before it takes the place of what is there. */
+/* Writes the new peers.conf; it is parsed once more, as the broker will, before it replaces the old one. */
 static int write_ledger(
 	const struct ledger *ledger, const struct identity *changed, const char *left_out, char why[512])
 {
@@ -224,7 +225,7 @@ static const struct identity *find(const struct ledger *ledger, const char *name
 	return NULL;
 }
 
-/* --- what the operator does --- */
+/* --- the operator's actions --- */
 
 static int add_key(const struct ledger *ledger, struct identity *identity, char why[512])
 {
@@ -386,7 +387,7 @@ int keys_each(const struct config *config, void (*each)(const struct keys_peer *
 	return r;
 }
 
-/* --- is it right? --- */
+/* --- checks --- */
 
 struct checking {
 	keys_complain_fn *complain;
@@ -394,7 +395,7 @@ struct checking {
 	int wrong;
 };
 
-/* Who may not read a key cannot tell whether it is right. */
+/* A user who may not read a key cannot tell whether it is right. */
 static void complain(struct checking *checking, int error, const char *what)
 {
 	checking->complain(what, error, checking->context);

@@ -1,9 +1,9 @@
 /*
- * loop.c: one thread that waits for everything at once
+ * loop.c: one thread that waits on all descriptors and timers of a process
  *
- * Owns:     who watches which descriptor, who is asked before a wait.
- * Promises: a callback may watch, unwatch and stop; one that was unwatched meanwhile is not called.
- * Fails by: die() when there are more descriptors than one loop should have.
+ * Owns:      the watches of descriptors, the callbacks that are asked before a wait.
+ * Promises:  a callback may watch, unwatch and stop; a watch that was removed meanwhile is not called.
+ * Fails by:  die() when there are more descriptors than one loop should have.
  */
 #include "bus/actor/process/loop.h"
 #include "bus/actor/process/watchdog.h"
@@ -13,7 +13,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The program's own code decides how many there are, not a shop: a process that needs more says so when it starts. */
+/*
+ * The program's own code decides how many there are, not a shop: a program that needs more dies at its start.
+ */
 enum { WATCHES_MOST = 512, BEFORE_MOST = 8, DRIVERS_MOST = 16 };
 
 struct watch {

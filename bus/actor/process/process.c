@@ -1,11 +1,12 @@
 /*
- * process.c: from main() to a service that runs
+ * process.c: runs a service, from main() to its exit
  *
  * Owns:      the clock, the loop; the runtime and its drivers.
- * Promises:  an unusable environment is told in one line with a remedy; SIGTERM lets what went into the world come to its end, says
- *            goodbye and exits with 0; READY=1 is said when messages can be decided on (by a gateway: taken in), or when the broker
- *            has kept us waiting for a while: STATUS tells which. SIGHUP takes a configuration that is right, and no other.
- * Fails by:  exit 1 for an unusable environment or a broker that refuses for good, 2 for arguments that make no sense.
+ * Promises:  an unusable environment is reported in one line with a remedy; after SIGTERM the process lets
+ *            effects that went into the world end, says goodbye and exits with 0; READY=1 is sent when the
+ *            process can decide on messages (a gateway: take them in), or when the broker has kept it waiting
+ *            for a while: STATUS tells which. SIGHUP takes a configuration that is right, and no other.
+ * Fails by:  exit 1 for an unusable environment or a broker that refuses for good, 2 for invalid arguments.
  * Read next: process_config.c, loop.c, runtime.c
  */
 #include "bus/actor/process.h"
@@ -25,10 +26,10 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
-static const int64_t DRAIN_US = 5 * US_PER_S;            /* how long what went into the world may take to end */
+static const int64_t DRAIN_US = 5 * US_PER_S;            /* how long effects that went into the world may take to end */
 static const int64_t READY_AT_LATEST_US = 15 * US_PER_S; /* the starter does not wait for the broker for ever */
 
-static struct activity activity; /* the watchdog looks at it for as long as there is a process */
+static struct activity activity; /* the watchdog reads it as long as the process lives */
 
 /* --- state, link, runtime --- */
 
@@ -51,7 +52,7 @@ static void open_state(const struct running *running, struct store **ret)
 		die("the state in %s cannot be opened: %s", path, why[0] ? why : strerror(-r));
 }
 
-/* Beside the state, whose lock holds them too. */
+/* The notes lie beside the state, whose lock protects them too. */
 static void open_notes(struct running *running)
 {
 	char path[PATH_MAX];
@@ -118,7 +119,7 @@ static void begin_to_stop(struct running *running)
 {
 	running->again = false;
 	if (running->drain_until_us > 0) {
-		loop_stop(running->loop); /* asked twice, or while it begins anew */
+		loop_stop(running->loop); /* the second signal, or one while the process begins anew */
 		return;
 	}
 	log_event(LOG_INFO, "stopping");
@@ -157,7 +158,7 @@ static void watch_signals(struct running *running)
 		die("no signalfd: %s", strerror(errno));
 }
 
-/* --- what does not come to an end --- */
+/* --- when the end does not come --- */
 
 static void watch_turns(const struct running *running)
 {
@@ -168,7 +169,7 @@ static void watch_turns(const struct running *running)
 		die("no thread for the watchdog: is the limit of processes (ulimit -u) too low?");
 }
 
-/* --- what the admin and the supervisor hear --- */
+/* --- reports to the admin and the supervisor --- */
 
 static void say_ready(struct running *running)
 {
@@ -227,7 +228,7 @@ static void notice_phase(struct running *running)
 	tell_phase(running);
 }
 
-/* The starter, which waits for READY=1, is told that this process is not ready, rather than nothing. */
+/* Sends the starter the READY=1 that it waits for, with a STATUS that says why this process is not connected. */
 static int64_t ready_after_all(struct running *running)
 {
 	int64_t wait_us = running->ready_at_latest_us - clock_boot_us(&running->clock);
@@ -271,7 +272,7 @@ static void run(struct running *running)
 	if (running->process->service->gateway)
 		say_ready(running);
 	while (goes_on(running)) {
-		int64_t wait_us = loop_prepare(running->loop); /* it may say something, which the runtime then sends */
+		int64_t wait_us = loop_prepare(running->loop); /* may say something, which the runtime then sends */
 
 		wait_us = lesser(wait_us, runtime_work(running->runtime));
 		wait_us = lesser(wait_us, notify_alive(&running->alive, clock_boot_us(&running->clock)));
@@ -306,7 +307,7 @@ static void open_all(struct running *running)
 	const struct process *process = running->process;
 
 	open_runtime(running);
-	TEXT_COPY(running->why, runtime_why(running->runtime)); /* not being connected yet is nothing to tell */
+	TEXT_COPY(running->why, runtime_why(running->runtime)); /* not being connected yet is no news */
 	running->loop = loop_new(running->link, running->drivers, &activity);
 	loop_watch(running->loop, running->signals, false, hear_signal, running);
 	if (running->notes)

@@ -1,8 +1,9 @@
 /*
- * process_config.c: a process, its arguments and its configuration, at the start and when it changes
+ * process_config.c: the arguments and the configuration of a process, at the start and after a change
  *
- * Promises:  one that is not right is not taken: what ran goes on, and says so in its log, its STATUS and to the broker. One that is
- *            right and says nothing new to this process changes nothing; another is taken by beginning anew in its place.
+ * Promises:  an invalid configuration is not taken: the process goes on with the old one, and says so in its
+ *            log, its STATUS and to the broker. A valid one that changes nothing for this process has no
+ *            effect; any other is taken by a restart of the program in place.
  * Fails by:  at a start, exit 1 with file, line and remedy; later, going on.
  * Read next: bus/base/reload.c, process.c
  */
@@ -19,7 +20,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Everybody reads the same file: what a program of the bus alone does not know is another's. */
+/*
+ * All programs read the same file: a key that a program of the bus does not know belongs to another program.
+ */
 static const struct config_key bare_keys[] = { CONFIG_TABLE(process_keys), CONFIG_OTHERS, CONFIG_END };
 
 static const struct config_key *keys_of(const struct running *running)
@@ -38,7 +41,7 @@ static void set_clock(struct running *running)
 		: clock_system();
 }
 
-/* `reader` NULL: all of it has to be right. Else what others need is only told of. */
+/* `reader` NULL: the whole file has to be right. Else faults in keys of other programs are only reported. */
 static void read_config(struct running *running, const char *reader)
 {
 	struct config_error error = { .text = "" };
@@ -53,7 +56,10 @@ static void read_config(struct running *running, const char *reader)
 	set_clock(running);
 }
 
-/* A process that has all it needs starts: what is wrong elsewhere does not keep webhooks out after the next power cut. */
+/*
+ * A process that has all it needs starts: a fault elsewhere in the file does not keep webhooks out after the
+ * next power cut.
+ */
 void process_read_config(struct running *running)
 {
 	read_config(running, running->process->service->name);
@@ -69,7 +75,7 @@ void process_check_only(struct running *running)
 	struct broker_endpoint broker;
 	char why[256];
 
-	unsetenv("NOTIFY_SOCKET"); /* of whom has us check */
+	unsetenv("NOTIFY_SOCKET"); /* it belongs to the process that had this one check */
 	read_config(running, NULL);
 	log_write_as(LOG_FORM_TEXT);
 	if (broker_endpoint_read(running->config, running->process->service->name, &broker, why) < 0)
@@ -91,7 +97,7 @@ void process_begin_to_reload(struct running *running)
 	int r;
 
 	if (running->drain_until_us > 0 || running->reload.child)
-		return; /* it will be read anyhow */
+		return; /* the process will read it anyhow */
 	if (running->ready_said)
 		notify("RELOADING=1");
 	r = reload_begin(&running->reload,
@@ -127,7 +133,7 @@ static void take_config(struct running *running)
 	char which[300];
 
 	if (config_load(running->config_path, keys_of(running), &now, &error) < 0) {
-		keep_config(running, error.text); /* it changed once more */
+		keep_config(running, error.text); /* the file changed once more */
 		return;
 	}
 	running->kept_why[0] = '\0';
@@ -171,7 +177,7 @@ int64_t process_judge_late(struct running *running)
 	return -1;
 }
 
-/* What a service was asked for on its command line. */
+/* The arguments of a service's command line. */
 
 static const char CONFIG_DEFAULT[] = "/etc/cartbus/cartbus.conf";
 enum { INSTANCE_MAX = 64 };
@@ -199,7 +205,7 @@ static void print_manifest(const struct service *service)
 	fputs(buffer_text(&manifest), stdout);
 }
 
-/* `more`: a word that is left; NULL: none */
+/* `more`: an argument that is left over; NULL: none */
 static void refuse_nonsense(const struct process *process, const struct process_options *chosen, const char *more)
 {
 	const char *name = process->service->name;

@@ -1,7 +1,7 @@
 /*
- * tap.c: what the broker commits, as it happens
+ * tap.c: receives the broker's commits as they happen
  *
- * Owns: the subscription, and the last message heard.
+ * Owns:      the subscription, and the last message heard.
  */
 #include "bus/actor/tap.h"
 
@@ -20,7 +20,7 @@ struct tap {
 	Envelope envelope;
 };
 
-/* What a PUB frame begins with: "topic\0shop\0". */
+/* The beginning of a PUB frame: "topic\0shop\0". */
 static struct bytes prefix_of(const char *topic, char room[64])
 {
 	size_t len = topic ? strlen(topic) : 0;

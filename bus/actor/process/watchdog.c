@@ -1,12 +1,13 @@
 /*
- * watchdog.c: the thread that looks whether the other one comes on
+ * watchdog.c: the thread that checks whether the process's main thread makes progress
  *
- * Owns:      its count of looks at the same thing.
- * Promises:  what is over before its deadline is left alone; what is not ends the process within a quarter of the deadline more,
- *            and is named: service, message, how long. The broker has noticed the silence long before that, and given the leases
- *            back (bus/broker/queue/lease.c): a message that was being decided on alone has failed.
+ * Owns:      its count of looks at the same task.
+ * Promises:  a task that ends before its deadline is left alone; for any other the watchdog ends the process
+ *            within a quarter of the deadline more, and names service, message and duration. The broker has
+ *            noticed the silence long before that, and freed the leases (bus/broker/queue/lease.c): a message
+ *            that was being decided on alone has failed.
  * Fails by:  nothing: it takes no lock and no memory, which the stuck thread might hold.
- * Read next: process.c (who starts it), runtime.c and delivery.c (who notes what)
+ * Read next: process.c (starts it), runtime.c and delivery.c (note the tasks)
  */
 #include "bus/actor/process/watchdog.h"
 #include "bus/base/clock.h"
@@ -20,7 +21,7 @@
 
 enum {
 	LOOKS_IN_A_DEADLINE = 4,
-	LOOP_DEADLINES = 6, /* a slow disk is no reason to lose what is on its way */
+	LOOP_DEADLINES = 6, /* a slow disk is no reason to lose data under way */
 	STACK_BYTES = 256 << 10,
 	EXIT_STUCK = 1,
 };

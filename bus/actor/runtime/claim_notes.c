@@ -1,13 +1,15 @@
 /*
- * claim_notes.c: which claims of this instance have certainly not been used
+ * claim_notes.c: records which claims of this instance have certainly not been used
  *
- * Owns:      the file, its descriptor, the thread that syncs it. A header that ties it to this machine and this very file, then
- *            NOTES slots of a fixed size with a sum each; they are used in turn, so that old ones stay readable for a while.
- * Promises:  a note that was ever written stands on the disk or is crossed out there before its claim is used; those that are
- *            crossed out at the same time share a sync. A copy of the file, on this machine or another, counts for nothing.
- * Fails by:  no more notes until the next start once the file could not be written or synced: what was being crossed out is not
- *            used, what comes later goes without a note. Never by guessing.
- * Read next: effects.c (when notes are made and crossed out), delivery.c (what the next run says)
+ * Owns:      the file, its descriptor, the thread that syncs it. A header that ties it to this machine and
+ *            this very file, then NOTES slots of a fixed size with a sum each; they are used in turn, so that
+ *            old ones stay readable for a while.
+ * Promises:  a note that was ever written stands on the disk or is crossed out there before its claim is
+ *            used; notes that are crossed out at the same time share a sync. A copy of the file, on this
+ *            machine or another, counts for nothing.
+ * Fails by:  no more notes until the next start once the file could not be written or synced: a claim whose
+ *            note was being crossed out is not used, later claims go without a note. Never by guessing.
+ * Read next: effects.c (when notes are made and crossed out), delivery.c (reports of the next run)
  */
 #include "bus/actor/runtime/claim_notes.h"
 #include "bus/actor/runtime/runtime_inside.h"
@@ -29,7 +31,7 @@
 
 enum { NOTES = 256, SLOT_LEN = 64, SUM_AT = SLOT_LEN - 8, RUN_LEN = 33, FILE_LEN = SLOT_LEN * (NOTES + 1) };
 static const char MAGIC[8] = "claims1";
-enum { STANDS = 'S', CROSSED = 'X' }; /* in the file; anything else: nothing is known */
+enum { STANDS = 'S', CROSSED = 'X' }; /* in the file; any other byte: nothing is known */
 
 enum phase {
 	PHASE_FREE,
@@ -87,7 +89,7 @@ static void read_slot(const uint8_t raw[SLOT_LEN], struct slot *ret)
 	ret->note.version = get_be64(raw + 1 + RUN_LEN + 8);
 }
 
-/* Whose file it is: a copy has another inode number. */
+/* The header names the file: a copy has another inode number. */
 static int write_header(int fd, uint8_t ret[SLOT_LEN])
 {
 	_cleanup_(buffer_free) struct buffer machine = { 0 };
@@ -106,7 +108,7 @@ static int write_header(int fd, uint8_t ret[SLOT_LEN])
 
 /* --- the file --- */
 
-/* Every block is written now: later writes neither need room nor change what is where. */
+/* Writes every block now: later writes need no room and move no block. */
 static int fill(int fd)
 {
 	uint8_t raw[FILE_LEN] = { 0 };
@@ -140,7 +142,7 @@ static int begin_anew(const char *path, int *ret_fd)
 	return r;
 }
 
-/* false: it is not there, another's, or damaged. */
+/* false: the file is missing, damaged, or a copy from another place. */
 static bool read_notes(const char *path, struct claim_notes *notes)
 {
 	_cleanup_(buffer_free) struct buffer raw = { 0 };
@@ -257,7 +259,7 @@ static struct slot *take_next(struct claim_notes *notes)
 	return NULL;
 }
 
-/* NULL: it goes without. */
+/* NULL: the claim goes without a note. */
 static struct slot *make(struct claim_notes *notes, const struct claim_note *note)
 {
 	struct slot *slot = notes->broken ? NULL : take_next(notes);
@@ -269,7 +271,10 @@ static struct slot *make(struct claim_notes *notes, const struct claim_note *not
 	return slot->phase == PHASE_STANDS ? slot : NULL;
 }
 
-/* What is tried again under the same name has the same note, so that none stands of what is used; crossed out is for good. */
+/*
+ * A retry under the same name shares the note, so that no note stands for a used claim; a crossed-out note
+ * never comes back.
+ */
 int claim_notes_add(struct claim_notes *notes, const struct claim_note *note)
 {
 	struct slot *slot = find(notes, note);
@@ -376,8 +381,9 @@ void claim_notes_work(struct claim_notes *notes)
 /*
  * --- the runtime's side of notes about claims ---
  *
- * Promises:  what an earlier run of this instance certainly did not use is said before anything is decided, is seen by every
- *            decision from the first one on, and is said until it is confirmed.
+ * Promises:  claims that an earlier run of this instance certainly did not use are reported before anything
+ *            is decided, every decision sees that from the first one on, and the report is repeated until it
+ *            is confirmed.
  */
 
 static void say_one(const struct claim_note *note, void *context)

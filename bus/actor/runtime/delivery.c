@@ -1,9 +1,10 @@
 /*
- * delivery.c: messages that were handed to this service, and the clock: when they are decided on
+ * delivery.c: decides on messages delivered to this service, and on the clock
  *
- * Owns:      the deliveries that wait for the projections; which message was refused for good.
- * Promises:  in order; nothing before the projections have passed the number it names; turns on the clock only when the state
- *            holds everything that the log held when the session began; a lease that is held is renewed.
+ * Owns:      the deliveries that wait for the projections; the message that was refused for good.
+ * Promises:  in order; no decision before the projections have passed the number that the delivery names;
+ *            turns on the clock only when the state holds everything that the log held when the session
+ *            began; a lease that is held is renewed.
  * Read next: requests.c (how a turn is committed), effects.c (what TURN_PENDING starts)
  */
 #include "bus/actor/runtime/runtime_inside.h"
@@ -18,7 +19,7 @@ static const int64_t CLOCK_HOLD_US = 1 * US_PER_S;
 enum {
 	CLOCK_TURNS_AT_ONCE = 64,
 	TURNS_UNCONFIRMED_MOST = 512,
-	CLOCK_TURNS_OUT_MOST = 16, /* each looks for what is due next, past all that those before it have taken */
+	CLOCK_TURNS_OUT_MOST = 16, /* each looks for the next due row, past those that earlier turns have taken */
 };
 
 void delivery_free(struct runtime *runtime, struct delivery *delivery)
@@ -217,7 +218,10 @@ static bool clock_may_decide(const struct runtime *runtime)
 		runtime->requests.turns < TURNS_UNCONFIRMED_MOST;
 }
 
-/* What is asked before the wait was mostly asked just before: only a turn since then changes the answer, within one round of work. */
+/*
+ * The question before the wait was mostly asked just before: within one round of work only a turn since then
+ * changes the answer.
+ */
 static int64_t ask_due_us(struct runtime *runtime)
 {
 	runtime->clock_turn.due_us = runtime->service->next_due_us(runtime->state);
@@ -252,7 +256,7 @@ void clock_decide(struct runtime *runtime)
 		if (turn.fact_count == 0) {
 			turn_end(&turn);
 			runtime->clock_turn.hold_us =
-				boot_us(runtime) + CLOCK_HOLD_US; /* due, and yet nothing to say */
+				boot_us(runtime) + CLOCK_HOLD_US; /* something is due, and yet the turn said nothing */
 			return;
 		}
 		turn_commit(runtime, &turn, TURN_DONE, NULL, false);

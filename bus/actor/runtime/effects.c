@@ -1,12 +1,13 @@
 /*
- * effects.c: work in the world, and the claim that fences it; one effect that a command waits for
+ * effects.c: effects in the world, and the claims that fence them; one effect that a command waits for
  *
- * Owns:      the running effects, each with the delivery it was asked for.
- * Promises:  a driver is told to go at most once, and only when its claim is fresh and was said less than a second ago, the
- *            projections have passed the head that the answer named, the service still agrees, and the lease is alive. What was
- *            answered too late is said again, with the bytes of the first time. A result becomes facts, with the receipt or without.
+ * Owns:      the running effects, each with its delivery.
+ * Promises:  a driver is told to go at most once, and only when its claim is fresh and was said less than a
+ *            second ago, the projections have passed the head that the answer named, the service still
+ *            agrees, and the lease is alive. A claim that was answered too late is said again, with the bytes
+ *            of the first time. A result becomes facts, with the receipt or without.
  * Fails by:  nothing: an effect whose session broke before its claim is let go, its message comes again.
- * Read next: effect.h (the order of things), requests.c (claims and outcomes on the wire)
+ * Read next: effect.h (the order of steps), requests.c (claims and outcomes on the wire)
  */
 #include "bus/actor/effect.h"
 #include "bus/actor/runtime/runtime_inside.h"
@@ -22,16 +23,16 @@
 enum effect_phase {
 	EFFECT_NEVER,      /* of the table: this event cannot come */
 	EFFECT_QUEUED,     /* no room yet */
-	EFFECT_RUNNING,    /* nothing that cannot be repeated has happened */
+	EFFECT_RUNNING,    /* nothing has happened yet that cannot be repeated */
 	EFFECT_WANTING,    /* the driver waits for its claim, which is not said yet */
 	EFFECT_SAID,       /* the claim is said, and not answered */
 	EFFECT_CLAIMED,    /* answered; waits for the projections */
 	EFFECT_LEAVING,    /* may go; its note is being crossed out */
 	EFFECT_WENT,       /* the last byte may go */
 	EFFECT_WITHDRAWN,  /* the driver was told not to */
-	EFFECT_UNANSWERED, /* the same, and its claim is not answered */
+	EFFECT_UNANSWERED, /* the driver was told not to go, and its claim is not answered */
 	EFFECT_ORPHANED,   /* the driver has ended, and its claim is not answered */
-	EFFECT_ENDED,      /* the driver has ended, and what came of it is decided on */
+	EFFECT_ENDED,      /* the driver has ended, and its result is decided on */
 	EFFECT_GONE,       /* let go: its message comes again */
 	EFFECT_PHASES
 };
@@ -41,7 +42,7 @@ enum effect_event {
 	EFFECT_WANTS,    /* the driver asks for its claim */
 	EFFECT_SAYS,     /* the claim is said, or said again */
 	EFFECT_ANSWERED, /* the broker has answered the claim */
-	EFFECT_LEAVES,   /* all agree that it may go */
+	EFFECT_LEAVES,   /* all conditions for going are met */
 	EFFECT_GOES,     /* the driver is told to go */
 	EFFECT_STOPS,    /* the driver is told not to go */
 	EFFECT_ENDS,     /* the driver has said how it ended, or was stopped at its deadline */
@@ -75,15 +76,15 @@ struct effect {
 	struct effect_driver *driver;
 	void *request;
 	struct delivery *delivery;
-	enum effect_phase phase; /* changed by effect_enter; effect_done ends one of effect_begin directly */
+	enum effect_phase phase; /* changed by effect_enter; effect_done ends an effect of effect_begin directly */
 	int64_t deadline_us;     /* boot time */
-	struct buffer claim;     /* as it was said first: only so is it told from somebody else's */
-	int64_t said_us;         /* boot time, before it was said last */
+	struct buffer claim;     /* the bytes as first said: they alone tell it from another instance's claim */
+	int64_t said_us;         /* boot time, before the last time it was said */
 	enum claim_answer claimed;
 	int note;      /* of the claim, -1: none */
 	uint64_t pass; /* number that the projections must pass before going on */
 	void (*done)(const void *result,
-		void *context); /* of effect_begin: all that is known of it besides request, driver and phase */
+		void *context); /* of effect_begin, which uses only request, driver, phase and these */
 	void *context;
 };
 
@@ -117,7 +118,7 @@ static bool lease_lives(const struct effect *effect)
 
 static void effect_free(struct effect *effect)
 {
-	assert(!is_unanswered(effect)); /* the answer would find it */
+	assert(!is_unanswered(effect)); /* the answer would find the effect */
 	if (has_driver(effect))
 		effect->driver->stop(effect->driver->self, effect);
 	if (effect->phase != EFFECT_QUEUED) {
@@ -160,7 +161,7 @@ void effect_new(struct runtime *runtime, struct delivery **delivery, const struc
 	runtime->counts.effects++;
 }
 
-/* --- the end: a decision on what came of it --- */
+/* --- the end: a decision on the result --- */
 
 static bool is_ours(const struct effect *effect)
 {
@@ -199,7 +200,10 @@ static void decide_result(struct effect *effect, const void *result)
 		is_ours(effect));
 }
 
-/* Without a lease and without a claim of ours there is nothing to say: the instance that gets the message next decides. */
+/*
+ * Without a lease and without a claim of ours there is nothing to say: the instance that gets the message
+ * next decides.
+ */
 static void finish(struct effect *effect, const void *result)
 {
 	if (is_ours(effect) || lease_lives(effect))
@@ -207,7 +211,7 @@ static void finish(struct effect *effect, const void *result)
 	effect_free(effect);
 }
 
-/* The driver has ended, with or without a result, in `phase`; whose claim it is is known. */
+/* The driver has ended, with or without a result, in `phase`; the owner of the claim is known. */
 static void conclude(struct effect *effect, enum effect_phase phase, const void *result)
 {
 	bool told_not_to_and_said_so = phase == EFFECT_WITHDRAWN && result;
@@ -224,7 +228,7 @@ static void ended(struct effect *effect, const void *result)
 	enum effect_phase phase = effect->phase;
 
 	effect_enter(effect, EFFECT_ENDS);
-	if (effect->phase != EFFECT_ORPHANED) /* whose claim it is must be known first */
+	if (effect->phase != EFFECT_ORPHANED) /* an orphan first waits for the owner of its claim */
 		conclude(effect, phase, result);
 }
 
@@ -247,11 +251,14 @@ void effect_done(struct effect *effect, const void *result)
 
 void effect_claim(struct effect *effect)
 {
-	assert(!effect->done);              /* nobody would answer */
+	assert(!effect->done);              /* no answer would come */
 	effect_enter(effect, EFFECT_WANTS); /* said by effects_work, not from inside the driver */
 }
 
-/* Its clock runs from before it leaves: what is confirmed after that may be a stop that its answer does not know. */
+/*
+ * The claim's age counts from before it is sent: a message confirmed later may be a stop that the answer does
+ * not know.
+ */
 static void say_as_written(struct effect *effect)
 {
 	struct publish_request *request = request_new(effect->runtime, REQUEST_CLAIM);
@@ -290,7 +297,7 @@ static void say_claim(struct effect *effect)
 static void withdraw(struct effect *effect)
 {
 	effect_enter(effect, EFFECT_STOPS);
-	effect->driver->proceed(effect->driver->self, effect, false); /* it may be gone after this */
+	effect->driver->proceed(effect->driver->self, effect, false); /* the effect may be freed after this */
 }
 
 static void count_answer(struct runtime_metrics *counts, ConfirmKind kind)
@@ -299,7 +306,7 @@ static void count_answer(struct runtime_metrics *counts, ConfirmKind kind)
 	counts->claims_duplicate += kind == CONFIRM_DUPLICATE;
 }
 
-/* A claim that is ours stays ours, also when the answer to its repeat says otherwise. */
+/* A claim that is ours stays ours, even if the answer to its repeat says otherwise. */
 void effect_claim_answered(struct effect *effect, const Confirm *confirm)
 {
 	static const enum claim_answer answers[] = {
@@ -349,7 +356,10 @@ bool effect_may_go(const struct effect *effect)
 	return until_us == INT64_MAX || boot_us(effect->runtime) < until_us;
 }
 
-/* Fresh, and too late: the gateways, the log or the projections took their time, or this process did not run. */
+/*
+ * The claim is fresh, and too old: the gateways, the log or the projections took long, or this process did
+ * not run.
+ */
 static bool asks_again(struct effect *effect)
 {
 	if (effect->claimed != CLAIM_FRESH || effect_may_go(effect))
@@ -358,7 +368,10 @@ static bool asks_again(struct effect *effect)
 	return true;
 }
 
-/* A kill from here on leaves it open whether the last byte went, one before does not: so its note goes first. */
+/*
+ * A kill after this leaves it open whether the last byte went, a kill before does not: so the note is crossed
+ * out first.
+ */
 static void leave(struct effect *effect)
 {
 	int r = effect->note < 0 ? 0 : claim_notes_cross_out(effect->runtime->effects.notes, effect->note);
@@ -387,7 +400,7 @@ static void go_or_not(struct effect *effect)
 	leave(effect);
 }
 
-/* --- one step of one effect; it may be gone afterwards --- */
+/* --- one step of one effect, which may free it --- */
 
 static void start(struct effect *effect)
 {
@@ -405,7 +418,7 @@ static void step(struct effect *effect)
 {
 	struct runtime *runtime = effect->runtime;
 
-	/* The hello named what went: a new session holds it on. */
+	/* The hello named the effects that went: a new session keeps their leases. */
 	if (lease_lives(effect) || effect->phase == EFFECT_WENT)
 		delivery_renew(runtime, effect->delivery);
 	if (effect->phase == EFFECT_QUEUED) {
@@ -472,7 +485,7 @@ static void lose(struct effect *effect)
 	}
 	effect_enter(effect, EFFECT_LOSES);
 	if (effect->phase != phase)
-		effect->driver->proceed(effect->driver->self, effect, false); /* it may be gone after this */
+		effect->driver->proceed(effect->driver->self, effect, false); /* the effect may be freed after this */
 }
 
 void effects_lost(struct runtime *runtime)
@@ -480,7 +493,10 @@ void effects_lost(struct runtime *runtime)
 	each_effect(runtime, lose);
 }
 
-/* What went is not to be handed to anybody else while its outcome is still to come. */
+/*
+ * The hello names effects that went, so that their messages go to no other instance while the outcome is
+ * still to come.
+ */
 void effects_held(const struct runtime *runtime, Hello *hello)
 {
 	const pb_size_t most = sizeof(hello->held) / sizeof(hello->held[0]);
@@ -504,7 +520,7 @@ void effects_free(struct runtime *runtime)
 		struct effect *effect = LIST_ENTRY(runtime->effects.all.next, struct effect, hook);
 
 		if (is_unanswered(effect))
-			effect_enter(effect, EFFECT_ANSWERED); /* it will not be */
+			effect_enter(effect, EFFECT_ANSWERED); /* no answer will come */
 		effect_free(effect);
 	}
 }
@@ -538,7 +554,7 @@ int64_t effects_wait_us(const struct runtime *runtime)
 	return wait_us;
 }
 
-/* --- one by itself --- */
+/* --- an effect without a claim --- */
 
 struct effect *effect_begin(struct effect_driver *driver, const void *request,
 	void (*done)(const void *result, void *context), void *context)

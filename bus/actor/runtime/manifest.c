@@ -1,5 +1,6 @@
 /*
- * manifest.c: service_manifest: a service's part of topology.conf, from its table; and service_judge: whether that may be
+ * manifest.c: service_manifest: a service's part of topology.conf, from its table; service_judge: checks that
+ * table
  */
 #include "bus/actor/service.h"
 #include "bus/base/memory.h"
@@ -16,14 +17,17 @@ static const char KEY_OF_SUBJECT[] = "cart";
 static bool is_shown(const struct topic *topic, const pb_msgdesc_t *message, const pb_field_iter_t *field)
 {
 	if (PB_LTYPE(field->type) <= PB_LTYPE_LAST_PACKABLE)
-		return PB_HTYPE(field->type) == PB_HTYPE_REPEATED; /* one alone is a number, and not asked for */
+		return PB_HTYPE(field->type) == PB_HTYPE_REPEATED; /* a number that is not repeated needs no question */
 	for (const struct topic_shown *shown = topic->shown; shown && shown->message; shown++)
 		if (shown->message == message && shown->tag == field->tag)
 			return true;
 	return false;
 }
 
-/* The broker knows no descriptors: it is told the field numbers. `value` only gives the iterator ground to stand on. */
+/*
+ * The broker has no descriptors: it gets the field numbers. `value` only gives the iterator a struct to point
+ * into.
+ */
 static void add_shown(
 	struct buffer *ret, const struct topic *topic, const pb_msgdesc_t *message, void *value, const char *above)
 {
@@ -41,7 +45,7 @@ static void add_shown(
 	}
 }
 
-/* `at` points into `value`, at a string that stands there once. */
+/* `at` points to a string inside `value` that occurs there once. */
 static void add_subject(struct buffer *ret, const pb_msgdesc_t *message, void *value, const char *at, const char *above)
 {
 	pb_field_iter_t field;

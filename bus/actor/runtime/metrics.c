@@ -1,9 +1,10 @@
 /*
- * metrics.c: what a process counts, and how others learn of it
+ * metrics.c: the counters of a process, and how the broker learns of them
  *
- * Owns:      who throttled this process how often; all other numbers lie in the runtime.
+ * Owns:      how often each throttler slowed this process down; all other numbers lie in the runtime.
  * Promises:  a number only grows while the process runs; the broker shows it at most two seconds late.
- * Read next: bus/broker/admin/answer_status.c (who shows them), services/platform/monitor/metrics_processes.c (who names them)
+ * Read next: bus/broker/admin/answer_status.c (shows them), services/platform/monitor/metrics_processes.c
+ *            (names them)
  */
 #include "bus/actor/runtime/runtime_inside.h"
 #include "bus/base/text.h"

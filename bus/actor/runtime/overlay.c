@@ -1,8 +1,8 @@
 /*
- * overlay.c: what unconfirmed turns wrote
+ * overlay.c: the rows that unconfirmed turns wrote
  *
- * Owns:     for each turn of this session that is not projected yet, the keys of the rows it wrote.
- * Promises: dropping a turn drops exactly the rows that it wrote last.
+ * Owns:      for each turn of this session that is not projected yet, the keys of the rows it wrote.
+ * Promises:  dropping a turn drops exactly the rows of which it was the last writer.
  */
 #include "bus/actor/runtime/state_rows.h"
 #include "bus/base/memory.h"

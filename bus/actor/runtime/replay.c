@@ -1,8 +1,8 @@
 /*
- * replay.c: a service's functions over a log that somebody else keeps
+ * replay.c: runs a service's functions over a log that the caller keeps
  *
  * Owns:      one service's state and its last turn.
- * Promises:  the same folds and decisions as under runtime.c, by the same table; nothing of the world is touched.
+ * Promises:  the same folds and decisions as under runtime.c, by the same table; no effect in the world.
  * Fails by:  die() when the store of the state breaks, as a process does.
  * Read next: turn.c, state_layers.h, replay.h
  */
@@ -105,7 +105,7 @@ static struct replay_turn close_turn(struct replay *replay, struct turn *turn, e
 	buffer_clear(&replay->facts);
 	buffer_add(&replay->facts, turn->facts.data, turn->facts.len);
 	replay->fact_count = turn->fact_count;
-	turn->request = NULL; /* the caller's */
+	turn->request = NULL; /* the caller owns it */
 	turn_end(turn);
 	return ended;
 }

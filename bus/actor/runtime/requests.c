@@ -1,10 +1,12 @@
 /*
- * requests.c: what was said and is not settled yet
+ * requests.c: units that this process has said and that are not settled yet
  *
- * Owns:      every unit that waits for the broker's Confirm; the turns whose facts have not come back as projections.
- * Promises:  a turn's rows leave the overlay only when the log has brought its facts; an outcome is said in every session until
- *            it is confirmed; a caller that said something unprompted is answered exactly once.
- * Fails by:  a refused turn: the session ends, what was not committed is decided anew.
+ * Owns:      every unit that waits for the broker's Confirm; the turns whose facts have not come back as
+ *            projections.
+ * Promises:  a turn's rows leave the overlay only when the log has brought its facts; an outcome is said in
+ *            every session until it is confirmed; a caller that said something unprompted is answered exactly
+ *            once.
+ * Fails by:  a refused turn: the session ends, and uncommitted turns are decided anew.
  * Read next: delivery.c, effects.c
  */
 #include "bus/actor/runtime/runtime_inside.h"
@@ -64,7 +66,7 @@ static bool is_remembered(const struct runtime *runtime, struct bytes fact)
 	return message_read(fact, &envelope, &payload) == 0 && table_remembers(runtime->table, envelope.topic);
 }
 
-/* Counted from 1; 0: none is. */
+/* The last fact that this service remembers, counted from 1; 0: it remembers none. */
 static uint32_t last_remembered(const struct runtime *runtime, const struct buffer *facts, uint32_t count)
 {
 	while (count > 0 && !is_remembered(runtime, turn_fact(facts, count - 1)))
@@ -118,9 +120,9 @@ static void set_verdict(struct runtime *runtime, const struct turn *turn, enum v
 }
 
 /*
- * Facts about the world get a key, so that they can be said again should nobody learn what became of the turn. It is that of this
- * turn of this run: attempts are counted anew when the broker restarts or the message is redriven, and what came of two of them
- * is not the same.
+ * Facts about the world get a key, so that they can be said again if no answer tells whether the turn was
+ * committed. The key is that of this turn of this run: attempts are counted anew when the broker restarts or
+ * the message is redriven, and the outcomes of two attempts differ.
  */
 static void key_outcomes(const struct runtime *runtime, struct turn *turn, const Delivery *delivery)
 {
@@ -148,8 +150,8 @@ static void key_outcomes(const struct runtime *runtime, struct turn *turn, const
 }
 
 /*
- * Each by itself, until it is confirmed. They come back in order: the last one that is remembered takes the turn's rows out of the
- * overlay; where none is, the last one.
+ * Says each fact by itself, until it is confirmed. They come back in order: the last fact that this service
+ * remembers takes the turn's rows out of the overlay; if it remembers none, the last fact does.
  */
 static void say_outcomes(struct runtime *runtime, const struct buffer *facts, uint32_t count, uint64_t turn)
 {
@@ -190,7 +192,10 @@ bool turn_clear_too_large(struct runtime *runtime, struct turn *turn, char ret_w
 	return true;
 }
 
-/* An outcome has happened already, so its facts are said even if a row would be too large. The fold logs that row (runtime_tell_large_row). */
+/*
+ * An outcome has happened already, so its facts are said even if a row would be too large. The fold logs that
+ * row (runtime_tell_large_row).
+ */
 static void limit_size(struct runtime *runtime, struct turn *turn, enum verdict *verdict, bool outcome)
 {
 	char why[TURN_REASON_MAX];
@@ -228,9 +233,12 @@ void turn_commit(
 	turn_end(turn);
 }
 
-/* --- what the broker answers --- */
+/* --- the broker's answers --- */
 
-/* The overlay holds the request's rows until the projections have passed its last fact that this service remembers. */
+/*
+ * The overlay holds the request's rows until the projections have passed its last fact that this service
+ * remembers.
+ */
 static void await_return(struct runtime *runtime, struct publish_request *request, uint64_t first_seq)
 {
 	if (request->last_remembered == 0 || runtime_passed(runtime, first_seq + request->last_remembered - 1)) {
@@ -243,14 +251,17 @@ static void await_return(struct runtime *runtime, struct publish_request *reques
 	list_append(&runtime->requests.returning, &request->hook);
 }
 
-/* What was decided is decided anew; what has happened in the world has happened. */
+/* The decision is made anew; outcomes in the world have happened, and are said again. */
 static void turn_lost(struct runtime *runtime, struct publish_request *request)
 {
 	say_outcomes(runtime, &request->message, request->message.len > 0 ? request->facts : 0, 0);
 	request_free(runtime, request);
 }
 
-/* Refused for good: the message goes to the dead letters when it comes again. The clock would come again for ever. */
+/*
+ * Refused for good: the message goes to the dead letters when it comes again. A turn on the clock would come
+ * again for ever.
+ */
 static void turn_refused(struct runtime *runtime, struct publish_request *request, const Confirm *confirm)
 {
 	bool by_clock = is_of_the_clock(request);
@@ -331,7 +342,7 @@ static struct publish_request *find(struct runtime *runtime, uint64_t number)
 	return NULL;
 }
 
-/* false: nothing of that number waits for an answer */
+/* false: no request of that number waits for an answer */
 static bool confirm_one(struct runtime *runtime, const Confirm *confirm)
 {
 	struct publish_request *request = find(runtime, confirm->request);
@@ -355,7 +366,7 @@ static bool confirm_one(struct runtime *runtime, const Confirm *confirm)
 	return true;
 }
 
-/* Of many at once each is told by itself. */
+/* An answer may cover many requests: each is answered by itself. */
 void requests_confirm(struct runtime *runtime, const Confirm *confirm)
 {
 	Confirm one = *confirm;
@@ -369,7 +380,7 @@ void requests_confirm(struct runtime *runtime, const Confirm *confirm)
 	}
 }
 
-/* They return in the order in which they were confirmed: the log's. */
+/* Requests return in the order in which they were confirmed: that of the log. */
 void requests_passed(struct runtime *runtime)
 {
 	LIST_EACH_SAFE (hook, &runtime->requests.returning) {

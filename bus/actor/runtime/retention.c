@@ -1,11 +1,13 @@
 /*
- * retention.c: what the log has forgotten is forgotten here
+ * retention.c: forgets the rows that came of messages which the log has forgotten
  *
- * Owns:      the mark of each row; how far the log has forgotten (rows "forgotten" and "rows" of the store's family meta); the sweep.
- * Promises:  from the moment the log says so, a row that came of what is forgotten reads as if it were not there, whether it still
- *            lies in the store or not. So what is read depends on the log alone, never on a clock or on when rows are swept.
- *            The store loses such rows a few at a time, and only when it knows why: after the flush that holds the cursor.
- * Read next: state.c, bus/broker/log/retain.c (who says it)
+ * Owns:      the mark of each row; how far the log has forgotten (rows "forgotten" and "rows" of the store's
+ *            family meta); the sweep.
+ * Promises:  from the moment the log says so, a row that came of a forgotten message reads as if it were not
+ *            there, whether it still lies in the store or not. So reads depend on the log alone, never on a
+ *            clock or on when rows are swept. The store loses such rows a few at a time, and only when it
+ *            holds the reason: after the flush that holds the cursor.
+ * Read next: state.c, bus/broker/log/retain.c (the broker's side)
  */
 #include "bus/actor/runtime/state_rows.h"
 #include <pb_decode.h>
@@ -17,7 +19,7 @@ static const char FORGOTTEN[] = "forgotten", ROWS[] = "rows", MARKED[] = "2";
 
 void row_mark(const struct state *state, uint8_t ret[ROW_MARK_LEN])
 {
-	ret[0] = state->turn > 0 ? ROW_STAYS : (uint8_t)state->life; /* what is not in the log yet is not forgotten */
+	ret[0] = state->turn > 0 ? ROW_STAYS : (uint8_t)state->life; /* a row not yet in the log is not forgotten */
 	put_be64(ret + 1, state->seq);
 }
 

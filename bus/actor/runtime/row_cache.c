@@ -1,10 +1,10 @@
 /*
- * row_cache.c: what is known of the store without asking it: rows that were read from it, and tables of which it has no row
+ * row_cache.c: remembers rows read from the store, and the tables of which the store has no row
  *
  * Owns:      copies of keys and values, in two generations.
- * Promises:  a row larger than a generation is not kept. Any other row is still there when it is asked for again before so many
- *            other rows were asked for as fill half of it. It never holds more than its limit. To give a generation up costs one
- *            walk over it, and no row needs a place in a list.
+ * Promises:  a row larger than a generation is not kept. Any other row is still there at its next read if the
+ *            other rows read meanwhile fill less than half of the cache. The cache never holds more than its
+ *            limit. Dropping a generation costs one walk over it, and no row needs a place in a list.
  * Read next: state.c
  */
 #include "bus/actor/runtime/state_rows.h"
@@ -13,7 +13,7 @@
 #include "bus/base/memory.h"
 #include <stdlib.h>
 
-enum { ROW_OVERHEAD = 112 }; /* the entry of the map, the row's head, and what malloc adds to both */
+enum { ROW_OVERHEAD = 112 }; /* the map's entry, the row's head, and the overhead of malloc for both */
 
 struct row {
 	size_t len;
@@ -99,10 +99,10 @@ void row_cache_put(struct row_cache *cache, struct bytes key, struct bytes value
 	row->is_there = value.data != NULL;
 	if (value.len > 0)
 		memcpy(row->value, value.data, value.len);
-	add(cache, key, row); /* what the old generation has is not found any more, and goes first */
+	add(cache, key, row); /* a copy in the old generation is not found any more, and goes first */
 }
 
-/* Asked for again, it counts as young. */
+/* A row that is read again counts as young. */
 static struct row *find(struct row_cache *cache, struct bytes key)
 {
 	struct row *row = map_get(cache->young, key);
@@ -134,17 +134,19 @@ void row_cache_renew(struct row_cache *cache, struct bytes key, struct bytes val
 /*
  * Which tables the store has no row of
  *
- * Owns:     of each (table, shop) that was asked for, and of each table over all shops, whether the store has a row of it.
- * Promises: a table that is called empty has no row in the store: it was looked for once, and state_flush, which alone puts rows
- *           there, tells the tables it puts into. One whose rows were all deleted since is not called empty until the next start.
- *           Most decisions ask for a dozen tables that hold a few rows, or none: a get or a seek each.
+ * Owns:      for each (table, shop) that was asked for, and for each table over all shops, whether the store
+ *            has a row of it.
+ * Promises:  a table that is called empty has no row in the store: it was looked for once, and state_flush,
+ *            which alone puts rows there, tells the tables it puts into. A table whose rows were all deleted
+ *            since is not called empty until the next start. Most decisions ask for a dozen tables that hold
+ *            a few rows, or none: a get or a seek each.
  */
 
-enum { TABLES_MOST = 4096 }; /* of many shops: then all are looked for anew */
+enum { TABLES_MOST = 4096 }; /* with more (many shops), all are looked up anew */
 
 static const char EMPTY[] = "empty", HAS_ROWS[] = "has rows";
 
-/* table NUL: of any shop. */
+/* table NUL: the key of the table over all shops. */
 static struct bytes of_any_shop(struct bytes key)
 {
 	const uint8_t *end = memchr(key.data, '\0', key.len);
@@ -152,7 +154,7 @@ static struct bytes of_any_shop(struct bytes key)
 	return BYTES(key.data, end ? (size_t)(end - (const uint8_t *)key.data) + 1 : key.len);
 }
 
-/* table NUL shop NUL, or all that there is of it. */
+/* table NUL shop NUL, or the whole key if it is shorter. */
 static struct bytes of_one_shop(struct bytes key)
 {
 	size_t table_len = of_any_shop(key).len;

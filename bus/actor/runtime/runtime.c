@@ -2,7 +2,7 @@
  * runtime.c: one service over one link
  *
  * Owns:      the session, the state, the deliveries, the requests, the effects.
- * Promises:  runtime.h's; and that everything is done in this order: hear and fold, end what ended, decide, let out.
+ * Promises:  those of runtime.h; and this order of work: hear and fold, end effects that ended, decide, send.
  * Fails by:  going AWAY (it connects again by itself) or REFUSED (the process is to exit).
  * Read next: session.c (the wire), delivery.c (deciding), requests.c (committing), effects.c (the world)
  */
@@ -19,7 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Credit: how much may be on its way to us beyond what is done with. Below the mailbox's mark (wire/zmq_link.c) even as one frame each. */
+/*
+ * Credit: how much may be under way to this process beyond the finished messages. Below the mailbox's mark
+ * (wire/zmq_link.c) even with one message per frame.
+ */
 enum {
 	WINDOW_DELIVERIES = 256,
 	WINDOW_DELIVERY_BYTES = 4 << 20,
@@ -53,7 +56,7 @@ static void grant(struct runtime *runtime)
 	session_add(runtime->session, &up, BYTES("", 0), false);
 }
 
-/* Told when a quarter of a window is free again; the heartbeat repeats the totals anyway. */
+/* Grants more when a quarter of a window is free again; the heartbeat repeats the totals anyway. */
 static void grant_when_due(struct runtime *runtime)
 {
 	UpCredit now = grantable(runtime);
@@ -66,7 +69,7 @@ static void grant_when_due(struct runtime *runtime)
 		grant(runtime);
 }
 
-/* --- what the session tells --- */
+/* --- callbacks of the session --- */
 
 static void on_hello(void *self, Hello *hello)
 {
@@ -80,13 +83,15 @@ static void on_hello(void *self, Hello *hello)
 	effects_held(runtime, hello);
 }
 
-/* Openings are counted in the upper half; two of the same count differ when they are of two copies. */
+/*
+ * The upper half counts openings; two openings of the same count differ if they are of two copies of the log.
+ */
 static bool is_older(uint64_t opening, uint64_t known)
 {
 	return opening >> 32 == known >> 32 ? opening != known : opening < known;
 }
 
-/* The broker looks too; but what has forgotten may have forgotten that as well. */
+/* The broker checks this too; but a broker that has lost its memory may have lost that as well. */
 static bool on_recognise(void *self, const Welcome *welcome, char why[256])
 {
 	struct runtime *runtime = self;
@@ -108,7 +113,10 @@ static bool on_recognise(void *self, const Welcome *welcome, char why[256])
 	return false;
 }
 
-/* Deadlines, quiet hours and moments of mails are judged by the clock here; those of the log by the broker's. */
+/*
+ * This machine's clock judges deadlines, quiet hours and times of mails; the broker's clock gives the log's
+ * times.
+ */
 static void tell_clock(const struct runtime *runtime, const Welcome *welcome)
 {
 	int64_t off_us = clock_wall_us(runtime->clock) - welcome->wall_us;
@@ -189,7 +197,10 @@ void runtime_tell_large_row(struct runtime *runtime, const char *what, const cha
 		log_event(LOG_ERROR, "%s: %s. What was there before stays", what, why);
 }
 
-/* A payload that does not decode changes nothing. A fold that would make a row too large leaves the row as it was, and folding goes on. */
+/*
+ * A payload that does not decode changes nothing. A fold that would make a row too large leaves the row as it
+ * was, and folding goes on.
+ */
 static void fold(struct runtime *runtime, const struct message_meta *said, struct bytes payload)
 {
 	char what[80], why[TURN_REASON_MAX];
@@ -281,7 +292,9 @@ static void set_window(struct runtime *runtime)
 	bool has_effects = runtime->service->effects != NULL;
 
 	runtime->credit.window = (UpCredit){
-		/* Work in the world is slow: what would only wait here is better off with another instance. */
+		/*
+		 * Effects are slow: a message that would only wait here is better off with another instance.
+		 */
 		.delivery_messages = has_effects ? 2 * (uint64_t)runtime->effects.most : WINDOW_DELIVERIES,
 		.delivery_bytes = WINDOW_DELIVERY_BYTES,
 		.projection_messages = WINDOW_PROJECTIONS,
@@ -303,7 +316,7 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 		.heartbeat = on_heartbeat,
 		.answer = on_answer };
 
-	assert(!service->next_due_us || service->exclusive); /* two of them would fire twice */
+	assert(!service->next_due_us || service->exclusive); /* two instances would fire twice */
 	runtime->service = service;
 	runtime->clock = clock;
 	runtime->monotonic_wall = monotonic_wall_new(clock, 0);
@@ -413,7 +426,7 @@ int64_t runtime_work(struct runtime *runtime)
 			deliveries_decide(runtime);
 			clock_decide(runtime);
 		}
-		effects_work(runtime); /* what was just decided on starts at once */
+		effects_work(runtime); /* effects of the turns just decided start at once */
 		deliveries_renew(runtime);
 		grant_when_due(runtime);
 	}
@@ -425,7 +438,7 @@ int64_t runtime_work(struct runtime *runtime)
 void runtime_drain(struct runtime *runtime)
 {
 	runtime->draining = true;
-	effects_lost(runtime); /* as if the session had broken: what went goes on, what did not is let go */
+	effects_lost(runtime); /* as if the session had broken: effects that went go on, others are let go */
 }
 
 bool runtime_drained(const struct runtime *runtime)
@@ -507,7 +520,7 @@ void runtime_spooled(struct runtime *runtime, uint64_t messages)
 	runtime->spooled = messages;
 }
 
-/* The broker waits for no gateway that it never met; and it must have stopped counting on this one. */
+/* The broker waits for no gateway that it never met; and it must have stopped relying on this one. */
 bool runtime_may_spool(const struct runtime *runtime)
 {
 	return state_log_id(runtime->state)[0] &&

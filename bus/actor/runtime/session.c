@@ -2,9 +2,11 @@
  * session.c: hello, welcome, heartbeat, goodbye, and the frames that go out
  *
  * Owns:      the link, the epoch, the heartbeat's clock, the phase.
- * Promises:  a frame of another epoch or out of number ends the session; silence for five heartbeats does; every end is told once.
- *            Heartbeats are never further apart than the broker asks, and fall on the multiples of that in the host's boot time.
- * Fails by:  going AWAY with the reason in words; REFUSED when the broker says that trying again is of no use.
+ * Promises:  a frame of another epoch or out of order ends the session; so does silence for five heartbeats;
+ *            every end is reported once. Heartbeats are never further apart than the broker asks, and fall on
+ *            the multiples of that in the host's boot time.
+ * Fails by:  going AWAY with the reason in words; REFUSED when the broker says that trying again is of no
+ *            use.
  * Read next: runtime.c (the owner of the session)
  */
 #include "bus/actor/runtime/session.h"
@@ -21,7 +23,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FRAMES_AGAIN_US (2 * US_PER_MS) /* when the socket was full */
+#define FRAMES_AGAIN_US (2 * US_PER_MS) /* next try when the socket was full */
 
 struct service_session {
 	const struct service *service;
@@ -36,27 +38,27 @@ struct service_session {
 	struct buffer heard, out;
 	/* hello */
 	int64_t backoff_us;
-	int64_t hello_us; /* when to say it (again) */
+	int64_t hello_us; /* when to say hello (again) */
 	bool silent;      /* said, not answered */
 	int64_t away_since_us;
 	/* an open session */
 	uint64_t epoch;
 	uint64_t received; /* number of the last frame of the mailbox */
-	uint64_t ping;     /* the broker's last */
+	uint64_t ping;     /* number of the broker's last ping */
 	int64_t heartbeat_us, heartbeat_at_us;
-	int64_t heard_us;  /* the broker, last */
+	int64_t heard_us;  /* when the broker was last heard */
 	int64_t echoed_us; /* outlives sessions */
 	/* frames that go out */
 	struct frame_writer writer;
 	struct list frames; /* finished, waiting for the socket */
 	size_t frame_count;
 	uint64_t number;    /* of the last frame finished */
-	int64_t stuck_us;   /* since when the socket takes nothing; 0: it does */
-	uint64_t arrived;   /* the broker has received up to here ... */
-	int64_t arrived_us; /* ... which last changed then */
+	int64_t stuck_us;   /* since when the socket has taken nothing; 0: it takes frames */
+	uint64_t arrived;   /* the broker has received up to this number ... */
+	int64_t arrived_us; /* ... since this moment */
 };
 
-static const int64_t HELLO_PATIENCE_US = 1 * US_PER_S; /* no answer: say it again */
+static const int64_t HELLO_PATIENCE_US = 1 * US_PER_S; /* after this time without an answer the hello is said again */
 static const int64_t BACKOFF_DEFAULT_US = 200 * US_PER_MS;
 static const int64_t RELEASE_AGAIN_US = 2 * US_PER_S;
 static const int64_t STANDBY_AGAIN_US = 300 * US_PER_MS;
@@ -71,11 +73,11 @@ static int64_t now_us(const struct service_session *session)
 }
 
 /*
- * What a session says, gathered into numbered frames
+ * Gathers the messages of a session into numbered frames
  *
- * Owns:     the frame being gathered and the finished ones that the socket has not taken yet.
- * Promises: frames leave in order of their numbers; what belongs together is in one frame.
- * Fails by: frames_send answering false when the socket takes nothing for seconds.
+ * Owns:      the frame being gathered and the finished ones that the socket has not taken yet.
+ * Promises:  frames leave in order of their numbers; messages that belong together share a frame.
+ * Fails by:  frames_send answering false when the socket takes nothing for seconds.
  */
 
 static const int64_t STUCK_US = 5 * US_PER_S;
@@ -128,7 +130,7 @@ static void keep(struct service_session *session, struct bytes bytes)
 	session->frame_count++;
 }
 
-/* It leaves from where it was gathered, unless others wait before it, or the socket takes nothing. */
+/* The frame is sent from where it was gathered, unless others wait before it, or the socket takes nothing. */
 static void finish(struct service_session *session)
 {
 	struct bytes frame;
@@ -171,7 +173,9 @@ static bool frames_blocked(const struct service_session *session)
 	return session->frame_count > 0;
 }
 
-/* The broker has received up to `received`; false: it has stood still for `patience_us` though more was sent. */
+/*
+ * The broker has received up to `received`; false: that has not grown for `patience_us` though more was sent.
+ */
 static bool frames_arrive(struct service_session *session, uint64_t received, int64_t patience_us)
 {
 	int64_t now = clock_boot_us(session->clock);
@@ -290,7 +294,7 @@ static bool is_long_alone(const struct service_session *session)
 	return now_us(session) - session->away_since_us >= TELL_ALONE_US;
 }
 
-/* What ended the session before says more, and was told. */
+/* The reason why the session ended before says more, and was reported. */
 static void note_unreachable(struct service_session *session)
 {
 	const char *obstacle = obstacle_to(session);
@@ -417,7 +421,10 @@ static void give_up_on_broker(struct service_session *session, int64_t silent_us
 		broken(session, "the broker has been silent for %lld ms", (long long)(silent_us / US_PER_MS));
 }
 
-/* At the same moment in all processes of a host: the broker wakes once to hear them all, where each had woken it by itself. */
+/*
+ * Heartbeats fall on the same moment in all processes of a host: the broker wakes once to hear them all, not
+ * once for each.
+ */
 static int64_t next_beat_us(const struct service_session *session)
 {
 	int64_t now = now_us(session);
@@ -516,7 +523,7 @@ void session_hear(struct service_session *session)
 	while (session->link->hear_control(session->link, &session->heard) == 0)
 		hear_control(session);
 	while (session->link->hear_mailbox(session->link, &session->heard) == 0)
-		hear_frame(session); /* also after the end: what is left of a mailbox is not to wake us again */
+		hear_frame(session); /* also after the end: frames left in a mailbox must not wake this process again */
 }
 
 /* --- sending, and when --- */

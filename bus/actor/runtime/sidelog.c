@@ -9,7 +9,7 @@ struct telling {
 	void *context;
 };
 
-/* Borrows from the envelope. */
+/* The result borrows from the envelope. */
 static struct message_meta said_of(const struct sidelog_record *record, const Envelope *envelope)
 {
 	return (struct message_meta){ .topic = envelope->topic,

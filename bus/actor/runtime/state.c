@@ -1,12 +1,13 @@
 /*
  * state.c: rows in three layers, of a process that runs or of its folder
  *
- * Owns:      the store of folded state, what was read from it lately, the rows folded since the last flush, the overlay of
- *            unconfirmed turns.
- * Promises:  a read while a turn writes sees overlay, then folded, then store; a projection's fold never sees the overlay;
- *            rows and cursor reach the store in one batch. Nobody else writes to the store, so what was read from it holds until
- *            the next batch; the layers above it are never remembered.
- * Fails by:  ending the process when the store does not answer: state that cannot be read must not be decided on.
+ * Owns:      the store of folded state, the rows lately read from it, the rows folded since the last flush,
+ *            the overlay of unconfirmed turns.
+ * Promises:  a read while a turn writes sees overlay, then folded, then store; a projection's fold never sees
+ *            the overlay; rows and cursor reach the store in one batch. No other process writes to the store,
+ *            so rows read from it hold until the next batch; rows of the layers above it are never cached.
+ * Fails by:  ending the process when the store does not answer: a decision must not rest on state that cannot
+ *            be read.
  * Read next: overlay.c, state_each.c, row_cache.c, runtime.c
  */
 #include "bus/actor/state.h"
@@ -26,7 +27,10 @@
 
 enum { FLUSH_BYTES = 2 << 20 };
 
-/* A decision asks for some twenty rows, most of them twice, and again when its facts are folded: so many for all that run at once. */
+/*
+ * A decision asks for some twenty rows, most of them twice, and again when its facts are folded: room for all
+ * decisions that run at once.
+ */
 enum { CACHE_BYTES = 1 << 20 };
 
 const struct store_options runtime_store_options = {
@@ -83,7 +87,10 @@ static int delete_rows(struct store *store)
 
 static const char EMPTYING[] = "emptying";
 
-/* Nothing of what was there stays in the files: it may be that an erased person was in it. A start after a crash takes it up again. */
+/*
+ * Leaves nothing of the old rows in the files: an erased person may have been in them. A start after a crash
+ * repeats it.
+ */
 static int empty_files(struct store *store)
 {
 	const struct store_range all = { .family = FAMILY_ROWS };
@@ -101,7 +108,7 @@ static int empty_files(struct store *store)
 	return r;
 }
 
-/* A store without a cursor has no rows that anybody may believe. */
+/* Rows of a store without a cursor cannot be trusted. */
 static int begin_empty(struct store *store)
 {
 	_cleanup_(buffer_free) struct buffer row = { 0 };
@@ -182,7 +189,7 @@ static struct bytes find_stored(const struct state *state, struct bytes key)
 	return row;
 }
 
-/* Borrowed until the next read or write. */
+/* The result is borrowed until the next read or write. */
 static bool find_row(const struct state *state, struct bytes key, struct bytes *ret)
 {
 	struct sorted_map_entry *entry = state->turn > 0 ? sorted_map_find(state->overlay, key) : NULL;
@@ -462,7 +469,10 @@ int state_flush(struct state *state)
 	return 0;
 }
 
-/* The cursor first: rows without a cursor are thrown away when the store is opened, a cursor without rows would be believed. */
+/*
+ * Deletes the cursor first: rows without a cursor are thrown away when the store is opened, a cursor without
+ * rows would be trusted.
+ */
 int state_forget(struct state *state)
 {
 	struct store_batch *batch;
@@ -503,7 +513,7 @@ int state_open_folder(const char *path, struct state **ret, char ret_why[512])
 	int r = store_open_read_only(path, &runtime_store_options, &store, ret_why);
 	bool is_empty = r == -ENOENT || (r == 0 && !state_has_cursor(store));
 
-	if (is_empty) { /* its process would empty it, and this one may not write */
+	if (is_empty) { /* the service itself would empty it, and this process may not write */
 		store_close(store);
 		r = store_open_memory(&runtime_store_options, &store);
 	}

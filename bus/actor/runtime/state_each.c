@@ -1,9 +1,10 @@
 /*
- * state_each.c: the three layers of state.c, read in one order
+ * state_each.c: walks the three layers of state.c in one order
  *
- * Owns:     the cursor that rests: to make one costs more than most walks, so the last walk's serves the next one, until the store
- *           changes.
- * Promises: each row once, the uppermost layer's value, sorted by (shop, key); a walk may begin while another one goes on.
+ * Owns:      the resting cursor of the last walk: a new one costs more than most walks, so the next walk
+ *            takes it, until the store changes.
+ * Promises:  each row once, with the uppermost layer's value, sorted by (shop, key); a walk may begin while
+ *            another one goes on.
  */
 #include "bus/actor/runtime/state_rows.h"
 #include "bus/base/cleanup.h"
@@ -37,7 +38,7 @@ void state_rest_cursor(const struct state *state, struct bytes prefix, struct st
 struct merge {
 	const struct state *state;
 	struct sorted_map_entry *overlay, *folded;
-	struct store_cursor *store; /* NULL: it has no row of this table */
+	struct store_cursor *store; /* NULL: the store has no row of this table */
 	bool store_has;
 	struct bytes prefix;
 };
@@ -63,7 +64,7 @@ static const struct bytes *smaller(const struct bytes *a, const struct bytes *b)
 	return !a || (b && bytes_compare(*b, *a) < 0) ? b : a;
 }
 
-/* Copies the next row that is there; false at the end. The layers move past its key. */
+/* Copies the next row that exists; false at the end. The layers move past its key. */
 static bool merge_next(struct merge *merge, struct buffer *ret_key, struct buffer *ret_value)
 {
 	for (;;) {
@@ -154,7 +155,7 @@ struct shops {
 	void (*each)(const char *shop, void *context);
 	void *context;
 	char last[ROW_KEY_MAX];
-	bool has_last; /* a shop may have no name */
+	bool has_last; /* tells "none yet" from a shop without a name */
 };
 
 static bool first_row_of_shop(const char *shop, const char *key, struct bytes value, void *context)

@@ -1,7 +1,8 @@
 /*
  * state_table.c: typed tables over tables that are known by name
  *
- * Promises:  a row is read and written as its table declares it; a struct of another size than the program's is no row.
+ * Promises:  a row is read and written as its table declares it; a struct whose size differs from the
+ *            program's is no row.
  * Read next: state.h (the macros that call this), state.c
  */
 #include "bus/actor/runtime/state_layers.h"

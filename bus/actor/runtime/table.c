@@ -1,8 +1,8 @@
 /*
- * table.c: a service's table at work
+ * table.c: calls the functions of a service's table
  *
- * Owns:     the two buffers that messages are decoded into.
- * Promises: a message meets only the function that is declared for its topic.
+ * Owns:      the two buffers that messages are decoded into.
+ * Promises:  a message reaches only the function that is declared for its topic.
  */
 #include "bus/actor/runtime/state_layers.h"
 #include "bus/actor/runtime/turns.h"
@@ -184,7 +184,7 @@ const void *table_decode(struct table *table, const struct topic *topic, struct 
 	return topic_read(topic, payload, table->heard) ? table->heard : NULL;
 }
 
-/* How long what is written about this lasts (state_layers.h). */
+/* How long rows that a fold writes for this message last (state_layers.h). */
 static enum row_life life_of(const struct remembers *row, const struct message_meta *said)
 {
 	switch (row->topic->retention) {

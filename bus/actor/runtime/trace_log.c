@@ -1,11 +1,13 @@
 /*
- * trace_log.c: what this process does about a subject, as lines in the journal that can be found by that subject's id
+ * trace_log.c: logs what this process does about a subject, as lines in the journal that can be found by the
+ * subject's id
  *
- * Owns:      the lines about what was said and is not confirmed yet; how many lines there may be.
- * Promises:  what was said is told when it is in the log, with its number, and never when it is not; a turn that is lost and decided
- *            anew is told once. A reason is told without what looks like an address in it.
- * Fails by:  leaving lines out, and saying how many: a flood of messages is no flood of lines, nor a load. The log has them all.
- * Read next: topic.h (what is told of which topic), requests.c
+ * Owns:      the lines about messages that are said and not confirmed yet; the limit on lines.
+ * Promises:  a message is logged when it is in the log, with its number, and never when it is not; a turn
+ *            that is lost and decided anew is logged once. Addresses are removed from a reason.
+ * Fails by:  leaving lines out, and saying how many: a flood of messages makes neither a flood of lines nor
+ *            load. The log has them all.
+ * Read next: topic.h (what is logged of which topic), requests.c
  */
 #include "bus/actor/runtime/runtime_inside.h"
 #include "bus/base/cleanup.h"
@@ -16,7 +18,10 @@
 #include "bus/wire/message.h"
 #include <stdlib.h>
 
-/* A small shop's whole day in one burst; of a large one's flood less than the journal's own limit, and 1 % of a core. */
+/*
+ * Enough for a small shop's whole day in one burst; for a large shop's flood less than the journal's own
+ * limit, and 1 % of a core.
+ */
 enum { SAID_BURST = 400, FAILURES_BURST = 100, NAME_ROOM = 80 };
 static const int64_t SAID_EVERY_US = 50 * US_PER_MS, FAILURE_EVERY_US = 100 * US_PER_MS;
 
@@ -40,7 +45,7 @@ static void take_string(const void *message, size_t offset, char to[NAME_ROOM])
 		text_copy(to, NAME_ROOM, (const char *)message + offset);
 }
 
-/* What the message itself names. */
+/* Reads the names in the message itself. */
 static void read_names(
 	const struct topic *topic, const struct topic_log_row *row, struct bytes payload, struct log_row *ret)
 {
@@ -63,7 +68,7 @@ static struct log_about about(const struct log_row *log_row, uint64_t seq)
 		.seq = seq };
 }
 
-/* --- what was said --- */
+/* --- messages said --- */
 
 static void note(struct runtime *runtime, struct buffer *trace_log, struct bytes message, uint32_t index)
 {
@@ -136,7 +141,7 @@ void trace_log_tell(struct runtime *runtime, const struct publish_request *reque
 	}
 }
 
-/* --- what failed --- */
+/* --- failures --- */
 
 static const struct topic *heard_topic(const struct runtime *runtime, const char *name)
 {

@@ -1,10 +1,11 @@
 /*
- * turn.c: one decision, and the encoding of what it says
+ * turn.c: one decision, and the encoding of its facts
  *
- * Promises:  what a decision says is encoded, and seen by the same decision's reads, at once; only what the service's table
- *            declares can be said.
- * Fails by:  an assertion: a fact that cannot be encoded or may not be said is a bug of the service, not a condition.
- * Read next: runtime.c (what becomes of a turn), state.c (where its facts are folded)
+ * Promises:  facts of a decision are encoded at once, and the same decision's reads see them; a decision can
+ *            say only what the service's table declares.
+ * Fails by:  an assertion: a fact that cannot be encoded or may not be said is a bug of the service, not a
+ *            condition.
+ * Read next: runtime.c (what it does with a turn), state.c (where its facts are folded)
  */
 #include "bus/actor/runtime/runtime.h"
 #include "bus/actor/runtime/turns.h"
@@ -16,7 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* --- from a service's struct to a message as it lies on the wire --- */
+/* --- from a service's struct to a message in the form of the wire --- */
 
 bool turn_encode(const struct topic *topic, const void *message, struct buffer *ret)
 {
@@ -65,7 +66,7 @@ int message_encode(const struct topic *topic, const struct publish_options *how,
 	return message_encode_with(&envelope, topic, how, message, ret);
 }
 
-/* --- what a decision asks, says, and ends with --- */
+/* --- the facts, effects and verdict of a decision --- */
 
 int64_t turn_now_us(const struct turn *turn)
 {
@@ -220,7 +221,7 @@ static const void *decoded(struct table *table, const char *topic, struct bytes 
 	const struct hears *row = table_hears(table, topic);
 	const void *message = row ? table_decode(table, row->topic, payload) : NULL;
 
-	assert(message); /* it was decoded before, when it was decided that the effect runs */
+	assert(message); /* it decoded before, when the turn asked for the effect */
 	return message;
 }
 

@@ -1,9 +1,9 @@
 /*
- * harness.c: a service's functions alone
+ * harness.c: runs a service's functions alone, without a broker
  *
  * Owns:      an in-memory state, the last turn.
- * Promises:  what goes in is encoded and decoded as on the way through the broker; what a turn says is folded as the log would
- *            bring it back, after the turn.
+ * Promises:  its input is encoded and decoded as on the way through the broker; the facts of a turn are
+ *            folded as the log would bring them back, after the turn.
  * Read next: turn.c, runtime.c (the real thing)
  */
 #include "bus/actor/sim/harness.h"
@@ -23,13 +23,13 @@ struct harness {
 	struct table *table;
 	struct state *state;
 	int64_t now_us, began_us;
-	const char *said_by; /* of what is given; borrowed */
+	const char *said_by; /* sender of the given messages; borrowed */
 	uint64_t seq;        /* the last number given */
 	uint64_t turns;      /* so far */
 	/* the message last decided on */
 	struct buffer message;
 	uint64_t message_seq;
-	uint32_t failures; /* of it */
+	uint32_t failures; /* failures of that message */
 	/* the last turn */
 	struct buffer facts;
 	uint32_t fact_count;
@@ -39,7 +39,7 @@ struct harness {
 	const struct effect_kind *kind;
 	void *request;
 	bool claimed;
-	Envelope heard, found; /* what pointers given to the test borrow from */
+	Envelope heard, found; /* structs that pointers given to the test borrow from */
 };
 
 struct harness *harness_new(const struct service *service, int64_t now_us)
@@ -110,7 +110,7 @@ static void encode(const struct harness *harness, const struct topic *topic, con
 	(void)r;
 }
 
-/* As the log would project it: number, time, and only what was said before. */
+/* As the log would project it: with number and time, and after everything said before. */
 static int project(struct harness *harness, struct bytes message, const char *said_by)
 {
 	Envelope envelope;
@@ -154,7 +154,7 @@ static struct turn open_turn(struct harness *harness, const struct message_meta 
 		.folds = true };
 }
 
-/* Keeps what the turn said for the test and folds it as the log brings it back. */
+/* Keeps the turn's facts for the test and folds them as the log brings them back. */
 static void close_turn(struct harness *harness, struct turn *turn, bool append)
 {
 	state_drop_turns(harness->state);
@@ -220,7 +220,7 @@ uint64_t harness_message_seq(const struct harness *harness)
 	return harness->message_seq;
 }
 
-/* Of a turn that no message began. */
+/* The cause of a turn that no message began. */
 static const struct message_meta nothing = {
 	.topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = ""
 };
@@ -243,7 +243,7 @@ void harness_tick(struct harness *harness, int64_t now_us)
 
 		if (due_us > now_us)
 			break;
-		assert(i < TICKS_MOST); /* what is due stays due */
+		assert(i < TICKS_MOST); /* rows that are due stay due */
 		if (due_us > harness->now_us)
 			harness->now_us = due_us;
 		turn = open_turn(harness, &nothing);
@@ -297,7 +297,7 @@ const void *harness_effect_request(const struct harness *harness)
 	return harness->request;
 }
 
-/* The claim is fresh: said, and projected, before anybody asks whether the effect may proceed. */
+/* The claim is fresh: said, and projected, before the harness asks whether the effect may proceed. */
 static void claim(struct harness *harness)
 {
 	struct bytes payload;

@@ -1,9 +1,9 @@
 /*
- * memory_link.c: a session tied to a broker in the same process
+ * memory_link.c: connects a session to a broker in the same process
  *
- * Owns:     frames on their way, the lanes.
- * Promises: what zmq_link.c promises: order per direction, nothing blocks, and a mailbox whose reader is gone answers -EAGAIN. When a
- *           process dies, some of what it said last may be lost, as the seed decides.
+ * Owns:      frames under way, the mailboxes.
+ * Promises:  those of zmq_link.c: order per direction, nothing blocks, and a mailbox whose reader is gone
+ *            answers -EAGAIN. When a process dies, some of its last frames may be lost, as the seed decides.
  */
 #include "bus.pb.h"
 #include "bus/actor/runtime/state_layers.h"

@@ -1,10 +1,11 @@
 /*
- * sim.c: a whole system in memory, and what a test says to it
+ * sim.c: simulates a whole system in memory, for tests
  *
- * Owns:      the virtual clock, the broker and its store, the instances and theirs.
- * Promises:  sim.h's: one thing at a time, in an order that the seed decides; time moves only when nothing is left to do now.
+ * Owns:      the virtual clock, the broker and its store, the instances and their stores.
+ * Promises:  those of sim.h: one thing at a time, in an order that the seed decides; time moves only when
+ *            nothing is left to do now.
  * Fails by:  die() when the broker stops: a simulated disk does not fail, so that is a bug.
- * Read next: memory_link.c (what lies between them)
+ * Read next: memory_link.c (the link between them)
  */
 #include "bus/actor/runtime/turns.h"
 #include "bus/actor/sim/sim_inside.h"
@@ -18,8 +19,8 @@
 #include <stdlib.h>
 
 /*
- * Heartbeats are rarer than in a real system, because a week has two million of those; what follows from them keeps its
- * proportion. Folded state is flushed rarely too: a kill then falls back a good way.
+ * Heartbeats are rarer than in a real system, because a week has two million of those; the times that depend
+ * on them keep their proportion. Folded state is flushed rarely too: a kill then falls back a good way.
  */
 static const int64_t HEARTBEAT_US = 10 * US_PER_S;
 static const int64_t FLUSH_US = 10 * US_PER_MINUTE;
@@ -243,7 +244,7 @@ void sim_restart_broker(struct sim *sim)
 {
 	assert(!sim->broker);
 	LIST_EACH (hook, &sim->instances)
-		LIST_ENTRY(hook, struct instance, hook)->peer = ++sim->peers; /* they connect anew */
+		LIST_ENTRY(hook, struct instance, hook)->peer = ++sim->peers; /* the instances connect anew */
 	open_broker(sim);
 }
 
@@ -286,7 +287,7 @@ struct runtime *sim_runtime(struct sim *sim, const char *name)
 	return instance ? instance->runtime : NULL;
 }
 
-/* --- one step: somebody who has something to do does it --- */
+/* --- one step: the broker or an instance does its next work --- */
 
 static bool is_ready(const struct instance *instance)
 {
@@ -329,7 +330,7 @@ static void hear(struct sim *sim, struct instance *instance)
 		broker_hear_frame(sim->broker, "uid:0", buffer_bytes(&sim->frame));
 }
 
-/* Each that spoke is heard, beginning with any of them. */
+/* The broker hears each instance that spoke, beginning with any of them. */
 static void work_broker(struct sim *sim)
 {
 	struct list *start = &sim->instances;
@@ -349,7 +350,7 @@ static void work_broker(struct sim *sim)
 	sim->broker_wake_us = later(sim, broker_tick(sim->broker));
 }
 
-/* true: something that could be done now was done. */
+/* true: there was something to do now, and it was done. */
 static bool sim_step(struct sim *sim)
 {
 	size_t ready = broker_is_ready(sim), chosen;
@@ -379,7 +380,7 @@ static void sim_wake_all(struct sim *sim)
 		LIST_ENTRY(hook, struct instance, hook)->wake_us = sim->clock.virtual_us;
 }
 
-/* To the next deadline, not past most_us; false: there is none before. */
+/* Moves time to the next deadline, not past most_us; false: there is none before. */
 static bool sim_jump(struct sim *sim, int64_t most_us)
 {
 	int64_t next_us = sim->broker ? sim->broker_wake_us : INT64_MAX;
@@ -426,9 +427,9 @@ const struct clock *sim_clock(const struct sim *sim)
 }
 
 /*
- * What a test says to the simulated system, and what it judges by
+ * A test's calls to the simulated system, and its checks
  *
- * Promises: saying waits in virtual time for its confirm, and is said again with nothing changed only by the test.
+ * Promises:  a call waits in virtual time for its confirm; only the test itself says the same message again.
  */
 
 static const int64_t PATIENCE_US = 2 * US_PER_MINUTE; /* longer than a broken session takes to heal */

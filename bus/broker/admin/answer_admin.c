@@ -1,9 +1,11 @@
 /*
- * answer_admin.c: taking care of what lies on the disk: a snapshot for a backup, a service's state folded anew
+ * answer_admin.c: the operator's care for the disk: a snapshot for a backup, and a service's state folded
+ * anew
  *
- * Promises:  a snapshot holds everything that was ever confirmed before its answer, and nothing of it is still in a buffer. It shares
- *            its files with the log as long as both stand, so it takes moments, for a large log too.
- * Read next: services/cartbus/backup/backup.c (who copies it away), services/cartbus/recover/rebuild.c
+ * Promises:  a snapshot holds everything that was ever confirmed before its answer, and nothing of it is
+ *            still in a buffer. It shares its files with the log as long as both exist, so it takes moments,
+ *            for a large log too.
+ * Read next: services/cartbus/backup/backup.c (copies it away), services/cartbus/recover/rebuild.c
  */
 #include "bus/base/text.h"
 #include "bus/broker/admin/question.h"
@@ -58,7 +60,7 @@ static void rebuild_key(const struct broker *broker, int peer, const char *insta
 	buffer_printf(ret, "%s/%s", broker->topology.peers[peer].name, instance);
 }
 
-/* Each session of the service ends, and its next hello is told to fold anew. */
+/* Ends each session of the service. The answer to its next hello tells it to fold anew. */
 static json_t *end_sessions(struct broker *broker, int peer)
 {
 	json_t *ended = json_array();

@@ -1,8 +1,9 @@
 /*
  * answer_dead.c: the dead letters, as the operator lists, redrives and drops them
  *
- * Promises:  looking changes nothing, and no question holds the broker up for long: a list comes in pages, many are redriven bit
- *            by bit (redrive.c), and the operator's command drops many one after the other.
+ * Promises:  listing changes nothing, and no question holds the broker up for long: a list comes in pages,
+ *            redrive.c redrives many letters in small steps, and the operator's command drops many letters
+ *            one after the other.
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
@@ -78,13 +79,13 @@ void argument_filter(json_t *argument, Feed *ret)
 /* One page of the list, and where the next one begins. */
 struct listing {
 	Feed filter;
-	const char *queue; /* NULL: of all */
+	const char *queue; /* NULL: of all queues */
 	uint64_t limit;
 	int looked;
 	json_t *array, *next;
 };
 
-/* false: the row is not of the queue any more, or not a row of a queue. */
+/* false: the row is not of this queue, or not a row of a queue. */
 static bool read_row(struct broker *broker, const struct listing *listing, struct bytes key, struct obituary *ret)
 {
 	const char *name = key.data;
@@ -111,7 +112,7 @@ static void list_page(struct broker *broker, struct listing *listing, struct byt
 		if (!read_row(broker, listing, store_cursor_key(cursor), obituary)) {
 			if (listing->queue)
 				break;
-			continue; /* of a queue that is declared no more */
+			continue; /* the row's queue is not declared any more */
 		}
 		if (is_page_full(listing)) {
 			listing->next = json_pack(
@@ -126,7 +127,10 @@ static void list_page(struct broker *broker, struct listing *listing, struct byt
 	store_cursor_free(cursor);
 }
 
-/* Where a page begins: at "from", where the one before ended; else with its queue, or the first. */
+/*
+ * Where a page begins: at "from", where the page before ended; else at the first row of its queue, or of all
+ * queues.
+ */
 static void page_begins(const struct listing *listing, json_t *argument, struct buffer *ret)
 {
 	json_t *from = json_object_get(argument, "from");
@@ -157,7 +161,7 @@ json_t *answer_dead_list(struct broker *broker, json_t *argument, char ret_error
 	return json_pack("{s:o,s:o}", "dead", listing.array, "next", listing.next ? listing.next : json_null());
 }
 
-/* The dead letter that the argument names by queue and seq; NULL: there is none, ret_error says so. */
+/* The dead letter that the argument names by queue and seq; NULL: there is none, and ret_error says so. */
 static struct obituary *find_obituary(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	_cleanup_(obituary_freep) struct obituary *obituary = memory_new(sizeof(*obituary));
@@ -196,7 +200,7 @@ static json_t *redrive_many(struct broker *broker, json_t *argument, char ret_er
 	Feed what = { .to = UINT64_MAX, .rate = (uint32_t)argument_number(argument, "rate", 0) };
 
 	argument_filter(argument, &what);
-	if (what.died_before_us == 0) /* what dies again meanwhile is not redriven for ever */
+	if (what.died_before_us == 0) /* a letter that dies again meanwhile is not redriven for ever */
 		what.died_before_us = broker_wall_us(broker);
 	return queue ? begin_redrive(broker, queue, &what, ret_error) : NULL;
 }

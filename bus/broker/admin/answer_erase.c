@@ -1,9 +1,9 @@
 /*
- * answer_erase.c: which messages are to lose what they hold, and how far that is
+ * answer_erase.c: the operator names the messages to erase, and asks for the progress
  *
- * "erase" takes numbers in several questions: {"begin": true}, {"messages": [..], "with_keys": [..]}, {"run": true}, or all in one.
- * Of those in with_keys the idempotency key goes as well. Nothing happens, and nothing is on the disk, before "run" is answered; from
- * then on nothing stops it.
+ * "erase" takes numbers in several questions: {"begin": true}, {"messages": [..], "with_keys": [..]}, {"run":
+ * true}, or all in one. Messages in with_keys lose their idempotency keys as well. Nothing happens, and
+ * nothing is on the disk, before "run" is answered; from then on nothing stops the erasure.
  *
  * Read next: erase.c
  */
@@ -77,7 +77,10 @@ json_t *answer_erase(struct broker *broker, json_t *argument, char ret_error[256
 	return answer_erasure(broker, argument, ret_error);
 }
 
-/* Which were: what a copy of the log that was made before must lose as well. The key's hash tells whether it is the same message. */
+/*
+ * Lists the erased messages: a copy of the log that was made earlier must lose them as well. The key's hash
+ * identifies each message.
+ */
 json_t *answer_erased(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	uint64_t head = log_head(broker->log), seq = argument_number(argument, "from", 1);

@@ -1,8 +1,9 @@
 /*
- * answer_read.c: the log, as the operator reads it
+ * answer_read.c: the operator reads the log
  *
- * Promises:  a question never holds the broker up for long: it reads so far and says where to go on. Of topics that are asked for by
- *            name the columns tell where they lie: nothing else is read.
+ * Promises:  a question never holds the broker up for long: it reads a limited number of messages and says
+ *            where to go on. For topics asked for by name, the columns tell where their messages lie: nothing
+ *            else is read.
  */
 #include "bus/base/cleanup.h"
 #include "bus/broker/admin/question.h"
@@ -13,17 +14,17 @@ enum {
 	MESSAGES_USUAL = 100,
 	MESSAGES_MOST = 1000,
 	LOOK_AT_MOST = 20000, /* messages per question */
-	LOADS_MOST = 1024,    /* blocks read from the disk to find some: a few milliseconds */
+	LOADS_MOST = 1024,    /* blocks that a question may read from the disk: a few milliseconds */
 	BYTES_MOST = 1 << 20,
 };
 
 struct reading {
 	const char *topic, *shop, *or_shop, *key;
 	uint64_t hash;           /* of shop and key, when both are given */
-	struct topic_set topics; /* those that are asked for, all of them declared; none: every topic */
+	struct topic_set topics; /* the topics asked for, all of them declared; none: every topic */
 	uint64_t limit;
 	size_t bytes;
-	bool masked; /* payloads, but what their topics show */
+	bool masked; /* payloads are masked, except the fields that their topics show */
 	json_t *messages;
 };
 
@@ -73,7 +74,7 @@ static int look_at(struct broker *broker, struct reading *reading, uint64_t seq)
 	int r = log_read(broker->log, seq, &logged);
 
 	if (r == -ENOENT)
-		return 0; /* dropped: it has been kept long enough */
+		return 0; /* dropped: its retention has ended */
 	if (r < 0)
 		return r;
 	if ((reading->hash && logged.key_hash != reading->hash) || logged.flags & FLAG_ERASED)
@@ -98,7 +99,10 @@ static void set_hash(struct reading *reading)
 	reading->hash = key_hash(&envelope);
 }
 
-/* "topic" or "topics". One that is not declared any more is still there by its name, and found by looking at everything. */
+/*
+ * Reads "topic" or "topics". A topic that is not declared any more is found by its name, by a look at every
+ * message.
+ */
 static bool set_topics(const struct broker *broker, json_t *argument, struct reading *reading, char ret_error[256])
 {
 	const json_t *name;
@@ -121,7 +125,7 @@ static bool set_topics(const struct broker *broker, json_t *argument, struct rea
 	return true;
 }
 
-/* On to the next message of a topic that is asked for; -EAGAIN: there is none up to there, and this has taken long enough. */
+/* Goes on to the next message of a topic asked for; -EAGAIN: none so far, and this has taken long enough. */
 static int skip(struct broker *broker, const struct reading *reading, uint64_t loads, uint64_t *seq)
 {
 	struct logged found;
@@ -143,7 +147,7 @@ static bool is_full(const struct reading *reading)
 	return json_array_size(reading->messages) >= reading->limit || reading->bytes >= BYTES_MOST;
 }
 
-/* To where the answer is full, or it has taken long enough. */
+/* Reads on until the answer is full, or the question has taken long enough. */
 static int read_on(struct broker *broker, struct reading *reading, uint64_t *seq)
 {
 	uint64_t head = log_head(broker->log), loads = log_loads(broker->log);

@@ -1,5 +1,5 @@
 /*
- * answer_redrive.c: a redrive of many and a replay, as the operator begins, watches, cancels and resumes them
+ * answer_redrive.c: the operator begins, watches, cancels and resumes a redrive of many letters or a replay
  */
 #include "bus/base/text.h"
 #include "bus/broker/admin/question.h"
@@ -88,7 +88,7 @@ static uint64_t first_since(struct broker *broker, int64_t time_us)
 	return low;
 }
 
-/* Both ends as the argument gives them: a number, or a time; neither: the whole log. */
+/* Reads both ends from the argument, each a number or a time; neither: the whole log. */
 static bool read_range(struct broker *broker, json_t *argument, Feed *ret, char ret_error[256])
 {
 	uint64_t head = log_head(broker->log);
@@ -100,7 +100,7 @@ static bool read_range(struct broker *broker, json_t *argument, Feed *ret, char 
 	if (json_object_get(argument, "to_us"))
 		ret->to = first_since(broker, (int64_t)argument_number(argument, "to_us", 0) + 1) - 1;
 	if (ret->to > head)
-		ret->to = head; /* what comes later is heard anyway */
+		ret->to = head; /* the queue hears later messages anyway */
 	if (ret->next > 0)
 		return true;
 	snprintf(ret_error, 256, "the first message of the log has number 1");
@@ -133,7 +133,7 @@ json_t *answer_replay(struct broker *broker, json_t *argument, char ret_error[25
 	return queue ? begin_redrive(broker, queue, &what, ret_error) : NULL;
 }
 
-/* How many a replay would look at, a page at a time: "next" is where to go on. */
+/* Counts the messages that a replay would look at, a page at a time: "next" is where to go on. */
 json_t *answer_replay_count(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	Feed what = { 0 };

@@ -1,5 +1,5 @@
 /*
- * answer_status.c: how the broker, its sessions, queues and gateways are
+ * answer_status.c: the state of the broker, its sessions, queues and gateways
  */
 #include "bus/broker/admin/question.h"
 #include "bus/broker/commit.h"
@@ -30,7 +30,7 @@ static json_t *describe_session(struct broker *broker, const struct session *ses
 
 	json_object_set_new(object, "service", json_string(broker->topology.peers[session->peer].name));
 	json_object_set_new(object, "instance", json_string(session->instance));
-	json_object_set_new(object, "run", json_string(session->run)); /* what its claims are owned by */
+	json_object_set_new(object, "run", json_string(session->run)); /* the owner named in its claims */
 	json_object_set_new(object, "host", json_string(session->host));
 	json_object_set_new(object, "epoch", number(session->epoch));
 	json_object_set_new(object, "active", json_true());
@@ -132,7 +132,7 @@ static json_t *describe_refused(const struct broker *broker)
 	return object;
 }
 
-/* Of each class that is not kept for ever: from which message and moment on it is all there. */
+/* For each class with limited retention: the message and the moment from which on the log holds all of it. */
 static json_t *describe_kept(struct broker *broker)
 {
 	static const char *const names[RETENTION_KEEP] = { "raw", "facts" };
@@ -181,7 +181,7 @@ static json_t *describe_sidelog(const struct broker *broker)
 	return json_pack("{s:i}", "damaged", sidelog_damaged(broker->sidelog));
 }
 
-/* "": it has none that could be shown. */
+/* "": the host has no name that could be shown. */
 static json_t *describe_host(void)
 {
 	char host[64] = "";

@@ -1,14 +1,16 @@
 /*
- * erase.c: messages lose what they hold, wherever it lies
+ * erase.c: removes the content of messages, wherever it lies
  *
- * Owns:      struct erasing: what is wanted, and how far it is.
- * Promises:  what was asked for is on the disk before anything is touched, so a kill at any point is gone on from, and doing a part
- *            of it twice changes nothing. First every queue is done with the messages, and that is on the disk (what is leased is
- *            waited for); then log, compacted rows and idempotency keys lose them, block by block, each in one batch; then everybody
- *            who folded one of the topics is told to fold anew; at last the files themselves are rewritten, beside all other work.
+ * Owns:      struct erasing: the messages to erase, and the progress.
+ * Promises:  the request is on the disk before anything is touched, so after a kill at any point the erasure
+ *            goes on, and a step that is done twice changes nothing. First every queue settles the messages,
+ *            and that is on the disk (leased items are waited for); then log, compacted rows and idempotency
+ *            keys lose them, block by block, each in one batch; then every service that folded one of the
+ *            topics is told to fold anew; at last a thread rewrites the files, beside all other work.
  *            Numbers, times and topics stay: the log is not shorter, and every message is still counted.
  * Fails by:  breaking the broker.
- * Read next: erase_rows.c (what is on the disk of it), drop.c (a block without them), answer_erase.c (who asks), hello.c (who folds anew), bus/store/rocks/rocks.c
+ * Read next: erase_rows.c (its rows on the disk), drop.c (a block without the messages), answer_erase.c (the
+ *            questions), hello.c (tells services to fold anew), bus/store/rocks/rocks.c
  */
 #include "bus/broker/admin/erase.h"
 #include "bus/base/cleanup.h"
@@ -33,8 +35,8 @@
 /*
  * A thread that has the store rewrite its files, so that the broker goes on meanwhile
  *
- * Owns:      the thread, and copies of what it is to rewrite.
- * Fails by:  die() when there is no thread to be had.
+ * Owns:      the thread, and copies of the list of files to rewrite.
+ * Fails by:  die() when the system gives no thread.
  */
 
 struct eraser {
@@ -120,7 +122,7 @@ enum {
 	BLOCKS_AT_ONCE = 8,   /* one sync each */
 };
 
-static const int64_t AGAIN_US = 100 * US_PER_MS; /* what is leased is looked at again */
+static const int64_t AGAIN_US = 100 * US_PER_MS; /* leased items are looked at again after this time */
 
 struct erasure *erasure_new(int topic_count)
 {
@@ -151,7 +153,7 @@ void erasing_free(struct erasing *erasing)
 	free(erasing);
 }
 
-/* --- what is asked for --- */
+/* --- the messages to erase --- */
 
 static int by_seq(const void *a, const void *b)
 {
@@ -196,7 +198,7 @@ void erase_run(struct broker *broker)
 	size_t kept = 0;
 
 	qsort(erasing->entries, erasing->count, sizeof(*erasing->entries), by_seq);
-	for (size_t i = 0; i < erasing->count; i++) { /* each once */
+	for (size_t i = 0; i < erasing->count; i++) { /* each number once */
 		if (kept > 0 && erasing->entries[kept - 1].seq == erasing->entries[i].seq)
 			erasing->entries[kept - 1].with_idem |= erasing->entries[i].with_idem;
 		else
@@ -209,7 +211,7 @@ void erase_run(struct broker *broker)
 	broker->needs_dispatch = true;
 }
 
-/* --- the queues are done with it --- */
+/* --- the queues settle the messages --- */
 
 static void forget_retry(struct broker *broker, struct queue *queue, uint64_t seq)
 {
@@ -223,7 +225,7 @@ static void forget_retry(struct broker *broker, struct queue *queue, uint64_t se
 	store_batch_delete(broker->batch, FAMILY_QUEUE, buffer_bytes(&key));
 }
 
-/* false: somebody is at work on it. */
+/* false: a session holds a lease on it. */
 static bool settle_in(struct broker *broker, struct queue *queue, const struct logged *logged, bool *ret_changed)
 {
 	struct queue_item *item = queue_find(queue, logged->seq);
@@ -235,7 +237,7 @@ static bool settle_in(struct broker *broker, struct queue *queue, const struct l
 		*ret_changed = true;
 	} else if (logged->topic >= 0 && topic_set_has(&queue->peer->hears, logged->topic) &&
 		logged->seq >= queue->since_topic[logged->topic] && !ack_bitmap_has(queue, logged->seq)) {
-		ack_bitmap_set(queue, logged->seq); /* its window has not come there yet */
+		ack_bitmap_set(queue, logged->seq); /* the queue's window has not come there yet */
 		forget_retry(broker, queue, logged->seq);
 		*ret_changed = true;
 	}
@@ -278,7 +280,7 @@ static void tick_settling(struct broker *broker, struct erasing *erasing)
 	if (erasing->is_held) {
 		erasing->again_boot_us = broker_boot_us(broker) + AGAIN_US;
 	} else if (erasing->has_settled) {
-		erasing->wait_commits = broker->commit->over + 1; /* and once more: nothing may have come back since */
+		erasing->wait_commits = broker->commit->over + 1; /* and once more: none may have come back since */
 	} else {
 		erasing->phase = ERASE_REWRITING;
 	}
@@ -313,7 +315,10 @@ static void delete_row(struct rewriting *rewriting, int family, struct bytes key
 	widen(&rewriting->erasing->spans[family], key);
 }
 
-/* The compacted row goes if this message is the one that stands; if another one stands, the files still hold what was there before. */
+/*
+ * The compacted row goes if it is of this message; if it is of another one, the files still hold the row that
+ * was there before.
+ */
 static void drop_latest(struct rewriting *rewriting, const struct logged *logged, const Envelope *envelope)
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 }, row = { 0 };
@@ -377,7 +382,7 @@ static void note_frames(struct erasing *erasing, uint64_t from, uint64_t to)
 	}
 }
 
-/* The block of the next entry, all of it at once. */
+/* Rewrites the block of the next entry, with all entries in that block. */
 static int rewrite_block(struct rewriting *rewriting, uint64_t *ret_last)
 {
 	struct broker *broker = rewriting->broker;
@@ -418,7 +423,7 @@ static void tick_rewriting(struct broker *broker, struct erasing *erasing)
 		erasing->phase = ERASE_TELLING;
 }
 
-/* --- who folded it folds anew --- */
+/* --- services that folded the messages fold anew --- */
 
 bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
 {
@@ -428,7 +433,7 @@ bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
 	return false;
 }
 
-/* They say hello with where they stood, and are told. */
+/* The services say hello again with their cursors, and the broker tells them to fold anew. */
 static void end_sessions(struct broker *broker, const struct erasing *erasing)
 {
 	LIST_EACH_SAFE (hook, &broker->sessions->all) {
@@ -445,7 +450,7 @@ static void tick_telling(struct broker *broker, struct erasing *erasing)
 
 	for (TOPIC_SET_EACH(i, &erasing->topics))
 		erase_rows_bound(broker, i, boundary);
-	end_sessions(broker, erasing); /* now: else they would be shown the boundary, and stand behind it */
+	end_sessions(broker, erasing); /* now: else they would be shown the boundary, and their cursors lie behind it */
 	erasing->wait_commits = broker->commit->over + 1;
 	erasing->phase = ERASE_PURGING;
 	broker->needs_dispatch = true;

@@ -1,8 +1,9 @@
 /*
- * mask.c: a message with its strings made unreadable, as far as they are not declared to be harmless
+ * mask.c: makes the strings of a message unreadable, except those that are declared harmless
  *
- * Promises:  what is not listed is masked, also what a newer sender has put in; the rest stays as it was, so that it still reads.
- * Fails by:  -EBADMSG, upon which nothing of the payload is shown.
+ * Promises:  every string that is not listed is masked, also in a field that a newer sender has added; the
+ *            rest stays as it was, so the message still decodes.
+ * Fails by:  -EBADMSG; then nothing of the payload is shown.
  */
 #include "bus/broker/admin/mask.h"
 #include <errno.h>
@@ -34,7 +35,7 @@ static int add(uint32_t *paths, int *count, uint32_t path)
 	return 0;
 }
 
-/* "1/12", or "1/" for a message to look into. */
+/* "1/12", or "1/" for a message whose fields are masked in turn. */
 static int read_path(const char *word, size_t len, uint32_t *ret)
 {
 	const char *at = word, *end = word + len;
@@ -111,7 +112,9 @@ static int skip(struct cursor *cursor, uint64_t len)
 	return 0;
 }
 
-/* The sign between name and host says that this is an address; nothing else of it is said. */
+/*
+ * Keeps the sign between name and host, which shows that the string is an address; the rest of it is masked.
+ */
 static void make_unreadable(uint8_t *at, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -174,7 +177,7 @@ int mask_payload(const struct mask *mask, void *payload, size_t len)
 
 /* --- one string of it --- */
 
-/* A length and what it counts. */
+/* Reads a length and the bytes that it counts. */
 static int read_text(struct cursor *cursor, struct cursor *ret_text)
 {
 	uint64_t len;

@@ -1,8 +1,8 @@
 /*
  * question.c: the operator's questions
  *
- * Promises:  only a peer whose declaration says operator = yes is answered. What a question changed is on the disk before its
- *            answer leaves. A long answer comes in chunks.
+ * Promises:  the broker answers only a peer whose declaration says operator = yes. A change is on the disk
+ *            before the answer to its question leaves. A long answer comes in chunks.
  * Fails by:  an answer with ok = false and the reason in words.
  * Read next: answer_status.c, answer_read.c, answer_dead.c, answer_redrive.c, answer_erase.c
  */
@@ -19,8 +19,8 @@ enum { CHUNK = 32000 }; /* below the size of Answer.text */
 static const struct verb {
 	const char *verb;
 	answer_fn *answer;
-	unsigned needs; /* of enum right: clear where payloads are shown, operate where something changes */
-	bool masks;     /* who has all but clear gets masked payloads, if that will do */
+	unsigned needs; /* of enum right: clear if it shows payloads, operate if it changes something */
+	bool masks;     /* a peer that lacks only clear gets masked payloads, if it accepts them */
 } verbs[] = {
 	{ "status", answer_status, RIGHT_ASK, false },
 	{ "queues", answer_queues, RIGHT_ASK, false },
@@ -146,7 +146,7 @@ static bool is_to_be_masked(const struct session *session, const struct verb *ve
 		json_is_true(json_object_get(argument, "masked"));
 }
 
-/* NULL: it may; else why it may not. */
+/* NULL: the session may ask this; else the reason why not. */
 static const char *objection(const struct session *session, const struct verb *verb, const json_t *argument)
 {
 	if (!session)

@@ -1,7 +1,7 @@
 /*
  * block.c: one commit's messages, as records and back
  *
- * Promises:  what is read back is what was written, byte by byte: every record and every message has a CRC.
+ * Promises:  a block reads back byte for byte as it was written: every record and every message has a CRC.
  * Fails by:  -EUCLEAN.
  * Read next: log.c
  */
@@ -70,7 +70,10 @@ static void set_crc(struct buffer *buffer, size_t at)
 		buffer->data[at + (size_t)i] = (uint8_t)(crc >> (8 * i));
 }
 
-/* The item as it lies on the disk: written once, and read from there for as long as the block is remembered. */
+/*
+ * Adds the item in the form of the disk: it is written once, and read from there for as long as the block is
+ * remembered.
+ */
 void block_add(struct block *block, const struct block_entry *entry, struct bytes message)
 {
 	struct buffer *frame = &block->frames[entry->retention];
@@ -172,7 +175,7 @@ int block_parse(struct bytes key, struct bytes column, struct block **ret)
 	return 0;
 }
 
-/* One item of a frame at `from`; how long it is, or -EUCLEAN. */
+/* Loads one item of a frame at `from`; returns its length, or -EUCLEAN. */
 static ssize_t load_item(struct block *block, uint8_t retention, size_t from)
 {
 	const struct buffer *frame = &block->frames[retention];

@@ -1,9 +1,11 @@
 /*
- * drop.c: how the log lets go of what is old, whole frames of one retention class, and of what is erased, message by message
+ * drop.c: removes old messages from the log, in whole frames of one retention class, and erased ones one by
+ * one
  *
  * Owns:      the rows kept/<class> of family meta.
- * Promises:  what was dropped stays dropped: the number a class is kept from is on the disk before a frame of it goes. The columns
- *            stay, so numbers stay unbroken and nothing is renumbered.
+ * Promises:  a dropped message stays dropped: the number from which the log keeps a class is on the disk
+ *            before a frame below it goes. The columns stay, so numbers stay unbroken and nothing is
+ *            renumbered.
  * Read next: retain.c (when, and what must stay)
  */
 #include "bus/base/cleanup.h"
@@ -54,7 +56,7 @@ int64_t log_kept_from_us(struct log *log, uint8_t retention)
 	return log_find_block(log, log->kept_from[retention], &block) == 0 ? block->time_us : 0;
 }
 
-/* The block at or before a number, by its column alone, and without disturbing the blocks that were read back. */
+/* Finds the block at or before a number, by its column alone, without touching the cached blocks. */
 static int look_at(struct store_cursor *cursor, uint64_t seq, struct block **ret)
 {
 	uint8_t key[8];
@@ -146,9 +148,10 @@ int log_drop(struct log *log, uint8_t retention, uint64_t before)
 /*
  * A block written anew without some of its messages
  *
- * Promises:  numbers, times, topics, classes and sayers stay as they were, and so do all other messages, byte for byte. Of an erased
- *            one an envelope stays that names no key; its flag in the column tells everybody to pass over it. Column and frames go
- *            into one batch. Done twice, it is done once.
+ * Promises:  numbers, times, topics, classes and senders stay as they were, and so do all other messages,
+ *            byte for byte. Of an erased message an envelope without key stays; its flag in the column tells
+ *            every reader to pass over it. Column and frames go into one batch. A second rewrite changes
+ *            nothing.
  */
 
 int message_erase(struct bytes message, bool with_idem, struct buffer *ret)
@@ -198,7 +201,7 @@ static int load(struct log *log, struct block *block)
 	return r;
 }
 
-/* One message of the copy; 1: it is erased there. */
+/* Copies one message; 1: it is erased in the copy. */
 static int copy_one(
 	const struct log *log, const struct block *block, uint32_t i, struct picked picked, struct block *copy)
 {

@@ -1,8 +1,9 @@
 /*
- * erase_rows.c: what is on the disk of an erasure
+ * erase_rows.c: the rows of an erasure on the disk
  *
- * Owns:      rows of family meta: "erase/" and a number: which messages; "erasing": it has begun; "erased/" and a topic: stores that
- *            stopped before this message may still hold what was erased of it.
+ * Owns:      rows of family meta: "erase/" and a number: the messages to erase; "erasing": the erasure has
+ *            begun; "erased/" and a topic: a service's store that stopped before this message may still hold
+ *            content that was erased.
  * Promises:  an erasure that has begun goes on after any end of the process.
  * Read next: erase.c
  */

@@ -1,10 +1,11 @@
 /*
- * idem.c: has this been said before?
+ * idem.c: finds out whether a message was said before
  *
- * Owns:      family idem: (topic, shop, key) -> number, time, hash of the message, is it a claim; and what is staged but not
- *            committed.
- * Promises:  keys of claims are kept for ever, also after the claimed work has ended; others for the window. A repeat of what
- *            is only staged is known too, and its answer leaves with the sync that covers the first.
+ * Owns:      family idem: (topic, shop, key) -> number, time, hash of the message, whether it is a claim; and
+ *            the keys that are staged but not committed.
+ * Promises:  keys of claims are kept for ever, also after the claimed work has ended; others for the window.
+ *            A repeat of a staged message is known too, and its answer leaves with the sync that covers the
+ *            first.
  * Fails by:  breaking the broker: a key that cannot be read is neither known nor new.
  */
 #include "bus/broker/log/idem.h"
@@ -18,15 +19,15 @@
 enum { VALUE_TIME = 8, VALUE_HASH = 16, VALUE_CLAIM = 24, VALUE_LEN = 25, VALUE_LEN_OLDER = 24, SWEEP_ROWS = 256 };
 
 static const int64_t SWEEP_EVERY_US = 1 * US_PER_S;
-static const int64_t SWEEP_AGAIN_US = 6 * US_PER_HOUR; /* after all were looked at: the windows are days */
+static const int64_t SWEEP_AGAIN_US = 6 * US_PER_HOUR; /* after a sweep has looked at all keys: the windows are days */
 
 struct staged_key {
 	uint64_t seq, hash;
 };
 
 struct idem {
-	struct map *staged;    /* key -> struct staged_key: said but not committed yet */
-	int64_t sweep_boot_us; /* when old keys are looked for again, and from where on */
+	struct map *staged;    /* key -> struct staged_key: staged, not committed yet */
+	int64_t sweep_boot_us; /* when the next sweep for old keys begins, and at which key */
 	struct buffer sweep_at;
 };
 
@@ -65,7 +66,7 @@ static bool is_row(struct bytes value)
 	return value.len == VALUE_LEN || value.len == VALUE_LEN_OLDER;
 }
 
-/* A row that does not say whether it is a claim's counts as one if its topic is kept for ever. */
+/* A row that does not say whether its key is a claim's counts as a claim's if its topic is kept for ever. */
 static bool is_for_ever(const struct broker *broker, int topic, struct bytes value)
 {
 	if (value.len == VALUE_LEN)
@@ -98,7 +99,7 @@ uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, s
 	if (r == 0 && !is_row(buffer_bytes(&value)))
 		r = -EUCLEAN;
 	if (r < 0 && r != -ENOENT)
-		broker->broken = r; /* whether it was said before is not known: nothing of this commit may be */
+		broker->broken = r; /* it may be a repeat or new: nothing of this commit may be written */
 	if (r < 0)
 		return 0;
 	if (window_is_over(broker, topic, buffer_bytes(&value)))
@@ -168,7 +169,7 @@ static bool row_is_old(struct broker *broker, struct bytes key, struct bytes val
 	return topic >= 0 && window_is_over(broker, topic, value);
 }
 
-/* A few rows at a time, then nothing for hours: old keys go, and nobody waits for it. */
+/* Looks at a few rows at a time, then at none for hours: old keys go, and no peer waits for that. */
 void idem_sweep(struct broker *broker)
 {
 	struct store_cursor *cursor;

@@ -1,13 +1,15 @@
 /*
  * latest.c: the row that still stands, per key of compacted topics
  *
- * Owns:      family latest: (group, shop, key) -> the message with the highest version, of equals the newest; and its cursor, with
- *            what the log had said to be forgotten by then.
- * Promises:  a row and the cursor move together, behind the head, now and then; over messages that are none of its the cursor moves
- *            with the next commit of others, which costs no sync. Synced like every commit of this store: a record that is begun
- *            before the one before it is on the disk could not be told from corruption after a power cut. A tombstone is a row too: it keeps an older version from coming back, until the log says that it is forgotten (retain.c).
- *            What stands never goes.
- * Read next: backfill.c (who reads them)
+ * Owns:      family latest: (group, shop, key) -> the message with the highest version, of equals the newest;
+ *            and its cursor, with the last log.forgotten up to there.
+ * Promises:  a row and the cursor move together, behind the head, now and then; over messages of other topics
+ *            the cursor moves with the next commit of others, which costs no sync. Its batches are synced
+ *            like every commit of this store: a record that is begun before the one before it is on the disk
+ *            could not be told from corruption after a power cut. A tombstone is a row too: it keeps an older
+ *            version from coming back, until the log says that it is forgotten (retain.c). A row that stands
+ *            never goes.
+ * Read next: backfill.c (reads the rows)
  */
 #include "bus/broker/log/latest.h"
 #include "bus/base/cleanup.h"
@@ -20,16 +22,16 @@
 #include <stdlib.h>
 
 static const char CURSOR[] = "folded";
-static const int64_t FOLD_EVERY_US = 200 * US_PER_MS; /* a sync each time: seldom, and nobody waits for the rows */
+static const int64_t FOLD_EVERY_US = 200 * US_PER_MS; /* a sync each time: seldom, and no peer waits for the rows */
 static const uint64_t FOLD_SOON = 4096;               /* ... but not when so many messages have come */
 static const int64_t SWEEP_EVERY_US = 1 * US_PER_S;
-enum { SWEEP_ROWS = 1024 /* a few at a time: nobody waits for it */, FORGOTTEN_LEN = 16 };
+enum { SWEEP_ROWS = 1024 /* a few at a time: no peer waits for it */, FORGOTTEN_LEN = 16 };
 
 struct latest {
-	uint64_t folded;        /* it stands here ... */
-	uint64_t written;       /* ... and this is what is written of it */
-	int64_t looked_boot_us; /* when it was last looked at */
-	Forgotten forgotten;    /* as said up to where it stands */
+	uint64_t folded;        /* the last message folded ... */
+	uint64_t written;       /* ... and the last one whose folding is written */
+	int64_t looked_boot_us; /* when `latest` was last looked at */
+	Forgotten forgotten;    /* as the log said up to `folded` */
 	int64_t swept_boot_us;
 	bool sweeping;
 	struct buffer sweep_at;
@@ -138,7 +140,10 @@ bool latest_parse(struct bytes row, char said_by[32], struct logged *ret)
 	return true;
 }
 
-/* Ended, and the log has said so long ago that it counts no more. The same as what a service makes of it (bus/actor/runtime/retention.c). */
+/*
+ * The row is ended, and the log has said since that it no longer counts. Services judge alike
+ * (bus/actor/runtime/retention.c).
+ */
 static bool is_forgotten(const struct broker *broker, struct bytes row)
 {
 	const Forgotten *forgotten = &broker->latest->forgotten;
@@ -163,10 +168,13 @@ struct folding {
 	struct store_batch *batch;
 	struct sorted_map *rows; /* written by this batch and not in the store yet */
 	struct buffer key, row, before;
-	bool found; /* a message of a topic that is folded */
+	bool found; /* the batch holds a message of a topic that is folded */
 };
 
-/* Versions below the row's do not count; at the same one the newer message wins. A row that is forgotten outranks nothing. */
+/*
+ * Lower versions than the row's do not count; at the same version the newer message wins. A forgotten row
+ * outranks nothing.
+ */
 static bool is_newer(struct folding *folding, uint64_t version)
 {
 	struct sorted_map_entry *entry = sorted_map_find(folding->rows, buffer_bytes(&folding->key));
@@ -220,7 +228,7 @@ static void fold_one(struct folding *folding, const struct logged *logged)
 	store_batch_put(folding->batch, FAMILY_LATEST, buffer_bytes(&folding->key), buffer_bytes(&folding->row));
 }
 
-/* What is compacted, and what ends it. */
+/* Adds the compacted topics, and those that end their rows. */
 static void add_topics_folded(const struct broker *broker, struct topic_set *ret)
 {
 	int forgotten = topology_topic(&broker->topology, TOPIC_FORGOTTEN);

@@ -1,9 +1,10 @@
 /*
  * log.c: staging, committing and reading messages; the stored numbers of topics
  *
- * Owns:      the block being staged, the one being committed, the ring of recent blocks, a few blocks read back from the store.
- * Promises:  what is read is committed; numbers are unbroken; log time never goes backwards.
- * Fails by:  -EUCLEAN when what lies in the store is not what was written.
+ * Owns:      the block being staged, the one being committed, the ring of recent blocks, a few blocks read
+ *            back from the store.
+ * Promises:  only committed messages are read; numbers are unbroken; log time never goes backwards.
+ * Fails by:  -EUCLEAN when the store does not hold what the log wrote.
  * Read next: block.c, recover.c
  */
 #include "bus/broker/log/log.h"
@@ -241,7 +242,7 @@ int log_read(struct log *log, uint64_t seq, struct logged *ret)
 	return 0;
 }
 
-/* The first in this block; false: none. */
+/* Finds the first message of the topics in this block, at or after `from`; false: none. */
 static bool find_in_block(const struct log *log, const struct block *block, uint64_t from,
 	const struct topic_set *topics, struct logged *ret)
 {

@@ -1,12 +1,15 @@
 /*
- * log_identity.c: which log this is, and what it must not have forgotten
+ * log_identity.c: the log's identity, and the check of its memory against that of its peers
  *
- * Owns:      in family meta: log (its identity, made once), origin (that of the first log that it was restored from), boot/<n> (its n-th opening: where the head stood, and a
- *            random number beside n, so that two copies do not open alike), forgotten (what a peer remembers and this log does not hold).
- * Promises:  a peer's memory, the highest number and the opening it learnt it in, is enough to tell a log whose end was lost, even
- *            after it has grown again, and one that is an older copy of itself. What was found once is refused at every
- *            opening, until the log gets a new identity: then everybody who knew the old one says no.
- * Read next: hello.c (who asks), recover.c (opening)
+ * Owns:      in family meta: log (its identity, made once), origin (that of the first log that it was
+ *            restored from), boot/<n> (its n-th opening: where the head stood, and a random number beside n,
+ *            so that two copies do not open alike), forgotten (what a peer remembers and this log does not
+ *            hold).
+ * Promises:  a peer's memory, the highest number and the opening in which the peer learnt it, suffices to
+ *            detect a log whose end was lost, even after it has grown again, and a log that is an older copy
+ *            of itself. Once detected, every opening refuses the log, until it gets a new identity: then
+ *            every peer that knew the old one refuses it.
+ * Read next: hello.c (the caller), recover.c (opening)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
@@ -63,7 +66,7 @@ static int read_origin(struct store *store, char ret[40])
 	return r == -ENOENT ? 0 : r;
 }
 
-/* What is written down about the n-th opening; false: nothing. */
+/* Reads the row of the n-th opening; false: there is none. */
 static bool read_boot(struct log *log, uint64_t boot, uint64_t *ret_head, uint64_t *ret_opening)
 {
 	_cleanup_(buffer_free) struct buffer row = { 0 };
@@ -104,7 +107,7 @@ void log_mark_forgotten(struct log *log, const char *why)
 	_cleanup_(store_batch_freep) struct store_batch *batch = store_batch_new(log->store);
 
 	store_batch_put(batch, FAMILY_META, bytes_of(FORGOTTEN), bytes_of(why));
-	store_commit(log->store, batch, true); /* if it fails, the peer is still there to say it again */
+	store_commit(log->store, batch, true); /* if this fails, the peer is still there to say it again */
 }
 
 int log_identity_read(struct log *log, char why[512])

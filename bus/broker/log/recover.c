@@ -1,9 +1,9 @@
 /*
- * recover.c: what is checked before a log is believed
+ * recover.c: the checks of a log at its opening
  *
- * Promises:  the head that is written down and the last frame agree, the tail is unbroken and every CRC in it is right; the tail
- *            is written and synced once more before anything refers to it, because after a failed sync the page cache may hand
- *            back what never reached the disk.
+ * Promises:  the head that is written down and the last frame agree, the tail is unbroken and every CRC in it
+ *            is right; the tail is written and synced once more before anything refers to it, because after a
+ *            failed sync the page cache may return data that never reached the disk.
  * Fails by:  -EUCLEAN with what, where and the remedy. It never shortens a log.
  * Read next: log.c
  */
@@ -16,10 +16,11 @@
 #include <stdlib.h>
 
 /*
- * 1: the first. 2: each opening is written down (log_identity.c). 3: frames of a class may have been dropped (drop.c). 4: a key says
- * whether it is a claim's (idem.c). 5: the log says what it has forgotten, and tombstones end every row that is at its end
- * (retain.c); of older messages that is not known. 6: a message may be erased (erase.c). An older log becomes one of this format by
- * being opened; tests/fixtures holds one of each but the first and the last.
+ * The formats of a log. 1: the first. 2: each opening is written down (log_identity.c). 3: frames of a class may
+ * have been dropped (drop.c). 4: a row of idem says whether its key is a claim's (idem.c). 5: the log says what it
+ * has forgotten, and tombstones end every row that is at its end (retain.c); for older messages neither is known.
+ * 6: a message may be erased (erase.c). The opening of an older log gives it this format; tests/fixtures holds one
+ * of each but the first and the last.
  */
 static const char FORMAT[] = "6";
 static const char ENDS_FROM[] = "ends-from";
@@ -91,7 +92,7 @@ static int read_meta(struct log *log, char why[512])
 	return 0;
 }
 
-/* One commit of the tail, whole: its frames are read with their CRCs and written again. */
+/* Checks one whole commit of the tail: its frames are read with their CRCs and written again. */
 static int check_block(struct log *log, struct bytes key, struct bytes column, uint64_t last, struct store_batch *batch,
 	uint64_t *ret_first, char why[512])
 {

@@ -1,14 +1,16 @@
 /*
- * retain.c: what may go, by age and size, and what must stay
+ * retain.c: decides which messages the log drops, by age and size, and which must stay
  *
- * Owns:      the row "retain" of family meta: what was said to be forgotten.
- * Promises:  a class of topics that is not kept for ever is dropped in whole ranges, a few times a day; never anything that a
- *            queue has not settled, that a live session has not been shown, or that `latest` has not folded. (A dead letter has a
- *            copy of its own.) The log says first what is forgotten (topic log.forgotten): every service that folds it forgets the same, at the
- *            same place in the log, whether it was there all the time or comes when it is dropped. Rows of `latest` that were ended
- *            leave by the age of the facts; what stands stays, however old.
- *            Nothing is dropped while the clock is not believed (clocks.c).
- * Read next: drop.c (how), latest.c, bus/actor/runtime/retention.c (the other side), bus/base/retention.h (the numbers)
+ * Owns:      the row "retain" of family meta: the last log.forgotten.
+ * Promises:  a class of topics with limited retention is dropped in whole ranges, a few times a day; never a
+ *            message that a queue has not settled, that a live session has not been shown, or that `latest`
+ *            has not folded. (A dead letter has a copy of its own.) The log first says what is forgotten
+ *            (topic log.forgotten): every service that folds it forgets the same, at the same place in the
+ *            log, whether it was there all the time or comes when it is dropped. Ended rows of `latest` leave
+ *            by the age of the facts; standing rows stay, however old. Nothing is dropped while the clock is
+ *            not trusted (clocks.c).
+ * Read next: drop.c (how), latest.c, bus/actor/runtime/retention.c (the other side), bus/base/retention.h
+ *            (the numbers)
  */
 #include "bus/broker/log/retain.h"
 #include "bus/base/cleanup.h"
@@ -26,8 +28,8 @@ static const char SAID[] = "retain", SHOP_OF_ALL[] = "cartbus";
 enum { CLASS_RAW, CLASS_FACT, SAID_LEN = 24 };
 
 struct retention {
-	int64_t due_us;      /* log time of the next look at what may go */
-	uint64_t said;       /* the message that says what goes next; 0: none */
+	int64_t due_us;      /* log time of the next look for messages to drop */
+	uint64_t said;       /* number of the message that announces the next drop; 0: none */
 	Forgotten forgotten; /* as last said */
 };
 
@@ -44,7 +46,7 @@ static void lower(uint64_t *limit, uint64_t other)
 		*limit = other;
 }
 
-/* The first message of a class that somebody still needs. */
+/* The first message of a class that a queue, a session or `latest` still needs. */
 static uint64_t needed_from(const struct broker *broker, uint8_t class)
 {
 	_cleanup_(topic_set_clear) struct topic_set topics = { 0 };
@@ -72,12 +74,12 @@ static struct rule rule_of(const struct broker *broker, uint8_t class)
 {
 	const struct retention_limits *retention = &broker->settings.retention;
 
-	if (class == CLASS_RAW) /* a look too early, not too late: it is a promise about persons */
+	if (class == CLASS_RAW) /* a look too early, not too late: persons were promised this age */
 		return (struct rule){ retention->raw_us - LOOK_EVERY_US, RETENTION_RAW_LEAST_US, retention->raw_bytes };
 	return (struct rule){ retention->facts_us, RETENTION_FACTS_LEAST_US, retention->facts_bytes };
 }
 
-/* Of one class: before which message everything may go, and before which it is of that age. */
+/* For one class: the message before which all may go, and the one before which all are of that age. */
 static int find_ends(struct broker *broker, uint8_t class, uint64_t *ret_before, uint64_t *ret_aged)
 {
 	struct rule rule = rule_of(broker, class);
@@ -103,7 +105,7 @@ static void raise(uint64_t *number, uint64_t other)
 		*number = other;
 }
 
-/* It goes on only: what was said to be forgotten is. */
+/* The limits only move forward: a message that was said to be forgotten stays forgotten. */
 static int find_forgotten(struct broker *broker, Forgotten *ret)
 {
 	uint64_t raw = 0, raw_aged = 0, facts = 0, facts_aged = 0;
@@ -119,7 +121,7 @@ static int find_forgotten(struct broker *broker, Forgotten *ret)
 	return r;
 }
 
-/* --- saying it --- */
+/* --- announcing a drop --- */
 
 static void write_said(struct broker *broker)
 {
@@ -177,7 +179,7 @@ uint64_t retain_publish_again(struct broker *broker)
 	return number;
 }
 
-/* Is there anything new to forget? Then it is said, and goes when that is on the disk. */
+/* If there is anything new to forget, says so; it goes when that message is on the disk. */
 static bool say_forgotten(struct broker *broker)
 {
 	Forgotten now;
@@ -193,9 +195,9 @@ static bool say_forgotten(struct broker *broker)
 	return true;
 }
 
-/* --- doing it --- */
+/* --- dropping --- */
 
-/* A session that has come since may need what was said to be forgotten: it is shown that first. */
+/* A session that has come since may need messages that were said to be forgotten: it is shown them first. */
 static int drop(struct broker *broker, uint8_t class)
 {
 	uint64_t before = class == CLASS_RAW ? broker->retention->forgotten.raw_before
@@ -233,7 +235,10 @@ void retain(struct broker *broker)
 		broker->broken = drop(broker, class);
 }
 
-/* A store that stopped before what was dropped since cannot be brought up to date: it is folded anew. */
+/*
+ * A service's store that stopped before messages dropped since cannot be brought up to date: it is folded
+ * anew.
+ */
 bool retain_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
 {
 	for (uint8_t class = CLASS_RAW; cursor > 0 && class <= CLASS_FACT; class ++) {

@@ -1,13 +1,17 @@
 /*
- * sidelog.c: the side log, judged at the start, written behind each commit and before anything of it is confirmed
+ * sidelog.c: the side log: checked at the start, written behind each commit and before any confirm of that
+ * commit
  *
- * Owns:      <folder>/stops, and what is put aside beside it: stops.damaged, stops.damaged.2 and so on, of which the first seven are
- *            kept, and the latest: the oldest hold the most that the log has no more; and stops.of-<log>, stops.of-<log>.2 and so on, all kept, which
- *            their log went on without.
- * Promises:  it holds nothing that the log does not, and before a confirm all that it must. It stays small: of compacted topics only
- *            the last message of each key, of all others what is younger than SIDELOG_KEPT_US; both are enough for a restore, because what
- *            an old message came to is a row of a compacted topic. Who is erased leaves it, too.
- * Fails by:  breaking the broker when it cannot be written or synced; refusing to open a log that its file does not fit.
+ * Owns:      <folder>/stops, and the files put aside beside it: stops.damaged, stops.damaged.2 and so on, of
+ *            which the first seven and the latest are kept: the oldest hold the most that the log no longer
+ *            has; and stops.of-<log>, stops.of-<log>.2 and so on, all kept: side logs that their log went on
+ *            without.
+ * Promises:  it holds nothing that the log does not, and before a confirm everything that it must. It stays
+ *            small: of compacted topics only the last message of each key, of all others the messages younger
+ *            than SIDELOG_KEPT_US; both are enough for a restore, because the outcome of an old message is a
+ *            row of a compacted topic. Erased messages leave it, too.
+ * Fails by:  breaking the broker when it cannot be written or synced; refusing to open a log that its file
+ *            does not fit.
  * Read next: commit.c (when), sidelog_file.h (the records)
  */
 #include "bus/broker/log/sidelog.h"
@@ -41,14 +45,15 @@ struct sidelog {
 };
 
 /*
- * May a log be served beside the side log that is there?
+ * Decides whether a log may be served beside the side log that is there
  *
- * Promises:  it reads only. A damaged side log beside an empty log is refused: the shoppers who said no or bought would be mailed again.
+ * Promises:  it only reads. A damaged side log beside an empty log is refused: else shoppers who said no or
+ *            bought would be mailed again.
  */
 
 DEFINE_CLEANUP(DIR *, closedir)
 
-/* The nth that was put aside: `suffix` is .damaged, or .of-<log>. false: there is none. */
+/* The name of the nth file put aside: `suffix` is .damaged, or .of-<log>. false: there is none. */
 static bool sidelog_is_aside(const char *path, const char *suffix, int nth, char ret[SIDELOG_PATH])
 {
 	int len = snprintf(ret, SIDELOG_PATH, "%s%s", path, suffix);
@@ -58,7 +63,7 @@ static bool sidelog_is_aside(const char *path, const char *suffix, int nth, char
 	return access(ret, F_OK) == 0;
 }
 
-/* The first name that is free; where there are `most`, the last of them. */
+/* The first name that is free; if all `most` names are taken, the last of them. */
 static void sidelog_name_aside(const char *path, const char *suffix, int most, char ret[SIDELOG_PATH])
 {
 	int nth = 1;
@@ -67,7 +72,10 @@ static void sidelog_name_aside(const char *path, const char *suffix, int most, c
 		nth++;
 }
 
-/* This log does not know who said no or bought in the other one. A person has to decide whether those may be mailed. */
+/*
+ * This log does not know who said no or bought in the other log. A person has to decide whether to mail those
+ * shoppers.
+ */
 static int refuse(
 	const char *path, const char *log, uint64_t head, const struct sidelog_head *theirs, char ret_why[512])
 {
@@ -125,7 +133,10 @@ static int judge_one_put_away(const char *away, uint64_t head, char ret_why[512]
 									   : check_end(away, head, &reading, ret_why);
 }
 
-/* Is it called stops.of-<log>, stops.of-<log>.2 and so on? Their numbers may have gaps: somebody may have removed one. */
+/*
+ * Is the file called stops.of-<log>, stops.of-<log>.2 and so on? The numbers may have gaps: a person may have
+ * removed one.
+ */
 static bool is_put_away_of(const char *name, const char *log)
 {
 	const char *prefix = SIDELOG_FILE SIDELOG_OF;
@@ -136,7 +147,10 @@ static bool is_put_away_of(const char *name, const char *log)
 	return *name == '\0' || *name == '.';
 }
 
-/* An older copy of a log that was given another identity ends before what was put away then. */
+/*
+ * An older copy of a log that was given another identity ends before the end of the side log that was then
+ * put away.
+ */
 static int judge_put_away(const char *path, const char *log, uint64_t head, char ret_why[512])
 {
 	char away[SIDELOG_PATH], folder[SIDELOG_PATH];
@@ -241,7 +255,7 @@ static int add_from(struct broker *broker, uint64_t from)
 
 struct compacting {
 	struct broker *broker;
-	const struct erasing *erasing; /* NULL: nobody is */
+	const struct erasing *erasing; /* NULL: nothing is being erased */
 	int64_t from_us;
 	struct map *last; /* compacted key -> struct last */
 	struct buffer *to;
@@ -252,7 +266,7 @@ struct last {
 	uint64_t seq, version;
 };
 
-/* The key of a compacted topic's message; false: it is of another one. */
+/* The key of a compacted topic's message; false: the message is of another topic. */
 static bool key_of(const struct broker *broker, const struct sidelog_record *record, Envelope *ret, struct buffer *key)
 {
 	struct bytes payload;

@@ -1,9 +1,10 @@
 /*
- * ack_bitmap.c: which messages a queue is done with: all up to the floor, and above it a bit each, in rows of 4,096
+ * ack_bitmap.c: the messages that a queue has settled: all up to the floor, and above it a bit each, in rows
+ * of 4,096
  *
  * Owns:      the rows (queue, 'a', number / 4096) of family queue, and (queue, 'f', 0): the floor.
- * Promises:  what changed is written with the commit that it changed in: the floor, 8 bytes, where that says all of it; else the row,
- *            512. A row goes only in the batch that writes a floor above it.
+ * Promises:  each change is written with the commit that caused it: the floor, 8 bytes, where that is enough;
+ *            else the row, 512. A row is deleted only in the batch that writes a floor above it.
  * Read next: queue.c
  */
 #include "bus/base/cleanup.h"
@@ -28,7 +29,7 @@ void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct
 	buffer_add_be64(ret, number);
 }
 
-/* Nearly always the one that was looked for last. */
+/* Finds the bitmap of a row: nearly always the one that was looked for last. */
 static struct ack_bitmap *find(struct queue *queue, uint64_t row)
 {
 	struct ack_bitmap *ack_bitmaps = queue->ack_bitmap_last;
@@ -118,7 +119,10 @@ static void put_number(struct broker *broker, struct bytes key, uint64_t number)
 	store_batch_put(broker->batch, FAMILY_QUEUE, key, BYTES(value, sizeof(value)));
 }
 
-/* A queue that is new begins here, not at the start of the log: it must not decide on what was settled before it existed. */
+/*
+ * A new queue begins here, not at the start of the log: it must not decide on messages settled before it
+ * existed.
+ */
 static void begin(struct broker *broker, struct queue *queue, struct buffer *key)
 {
 	queue->floor = queue->floor_written = log_head(broker->log);

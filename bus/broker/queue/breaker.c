@@ -1,7 +1,8 @@
 /*
- * breaker.c: when a queue is paused, when it is tried, and what becomes of its items meanwhile
+ * breaker.c: pauses a queue, tries its items meanwhile, and resumes it
  *
- * Promises:  messages of one key never pause a queue; what was in flight when it was paused says nothing, unless it went well.
+ * Promises:  messages of one key never pause a queue; of the items in flight when it was paused only a
+ *            success counts.
  * Read next: breaker.h
  */
 #include "bus/broker/queue/breaker.h"
@@ -66,8 +67,8 @@ bool breaker_may_try(const struct breaker *breaker, uint64_t leased, int64_t boo
  * A queue whose every message fails is paused instead of filling the dead letters
  *
  * Owns:      the row (queue, 'b', 0) of family queue: since when it is paused.
- * Promises:  while it is paused nothing that fails is counted against a message, and nothing becomes a dead letter; a restart
- *            of the broker does not forget it.
+ * Promises:  while the queue is paused no failure is counted against a message, and no message becomes a dead
+ *            letter; the pause outlives a restart of the broker.
  */
 
 static void write_row(struct broker *broker, const struct queue *queue)

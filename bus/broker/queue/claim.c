@@ -1,10 +1,12 @@
 /*
- * claim.c: a claim waits until no gateway can hold a stop that nobody has seen
+ * claim.c: keeps a claim waiting until no gateway can hold a stop that the broker has not seen
  *
- * Owns:      the durable list of gateways (rows gateway/<name> of family meta), the parked claims, the held answers.
- * Promises:  a claim gets its number, and its answer leaves, only at moments when every gateway that ever said hello has a live
- *            session, an empty spool, and a promise that still holds not to answer from it. Of a log that got another identity
- *            none at all, until the operator releases them: it may have forgotten what was mailed.
+ * Owns:      the durable list of gateways (rows gateway/<name> of family meta), the parked claims, the held
+ *            answers.
+ * Promises:  a claim gets its number, and its answer leaves, only while every gateway that ever said hello
+ *            has a live session, an empty spool, and a promise that still holds not to answer from the spool.
+ *            In a log that got another identity no claim is answered until the operator releases them: the
+ *            log may have forgotten that a mail was sent.
  */
 #include "bus/broker/queue/claim.h"
 #include "bus/base/memory.h"
@@ -18,7 +20,7 @@
 static const char PREFIX[] = "gateway/", UNOWNED[] = "1";
 
 struct gateway {
-	char owner[WHO_MAX]; /* the identity that brought it; empty: not known, or any number is allowed */
+	char owner[WHO_MAX]; /* its identity; empty: not known, or any number is allowed */
 };
 
 struct parked_claim {
@@ -32,7 +34,7 @@ struct claims {
 	struct list parked;   /* struct parked_claim */
 	struct list held;     /* struct answer: claims that are committed and wait for the gateways again */
 	bool all_held;        /* since the log got another identity */
-	struct map *gateways; /* name -> struct gateway: every one that ever said hello */
+	struct map *gateways; /* name -> struct gateway: every gateway that ever said hello */
 };
 
 struct claims *claims_new(void)
@@ -166,7 +168,7 @@ void gateway_meet(struct broker *broker, const char *name, const char *who)
 struct counting {
 	const char *owner;
 	uint32_t count;
-	char names[160]; /* as far as they go */
+	char names[160]; /* as many names as fit */
 };
 
 static void count_owned(struct bytes name, void *value, void *context)
@@ -254,7 +256,7 @@ void claims_stir(struct broker *broker)
 		broker->needs_dispatch = true;
 }
 
-/* A claim that its owner did not live to see numbered is released. */
+/* Releases the parked claims of a session that ended before they were numbered. */
 void claims_forget(struct broker *broker, uint64_t epoch)
 {
 	LIST_EACH_SAFE (hook, &broker->claims->parked) {

@@ -1,9 +1,11 @@
 /*
  * dead.c: the dead letters
  *
- * Owns:      family dead: (queue, number) -> what went wrong, and a copy of the message: the log may drop the original.
- * Promises:  dead-lettering frees the key, is itself a message (topic dead.letter), and loses nothing, and so is giving a letter
- *            up; a redriven letter stays here until it has ended well. So does a replayed one, which comes here from the log.
+ * Owns:      family dead: (queue, number) -> the failure, and a copy of the message: the log may drop the
+ *            original.
+ * Promises:  dead-lettering frees the key, is itself a message (topic dead.letter), and loses nothing, and so
+ *            is giving a letter up; a redriven letter stays here until it has ended well. So does a replayed
+ *            message, which comes here from the log.
  * Read next: redrive.c (many at once)
  */
 #include "bus/base/cleanup.h"
@@ -63,7 +65,7 @@ int dead_read(
 	return 0;
 }
 
-/* dropped: why it was given up; "": it has just died */
+/* Says dead.letter. `dropped`: why the letter was given up; "": the message has just died. */
 static void say_dead_letter(struct broker *broker, const struct queue *queue, uint64_t seq, const Trouble *retry,
 	const Envelope *of, const char *dropped)
 {
@@ -74,7 +76,7 @@ static void say_dead_letter(struct broker *broker, const struct queue *queue, ui
 	pb_ostream_t stream = pb_ostream_from_buffer(payload, sizeof(payload));
 
 	if (strcmp(of->topic, TOPIC) == 0)
-		return; /* a dead letter about a dead letter tells nobody anything new */
+		return; /* a dead letter about a dead letter brings no news */
 	TEXT_COPY(fact.queue, queue->peer->name);
 	TEXT_COPY(fact.topic, of->topic);
 	TEXT_COPY(fact.reason, retry->reason);
@@ -89,7 +91,7 @@ static void say_dead_letter(struct broker *broker, const struct queue *queue, ui
 			broker, topology_topic(&broker->topology, TOPIC), &envelope, "broker", buffer_bytes(&message));
 }
 
-/* The message, wherever it lies: a redriven one in its old row. */
+/* Reads the message: a redriven one from its old row, any other from the log. */
 static int read_original(
 	struct broker *broker, struct queue *queue, struct queue_item *item, Trouble *retry, struct buffer *ret_message)
 {
@@ -114,7 +116,10 @@ static int read_original(
 	return 0;
 }
 
-/* One line in the journal for each dead letter. A flood of them pauses the queue; `dlq list` has all of them. */
+/*
+ * Writes one line to the journal for each dead letter. A flood of them pauses the queue; `dlq list` has all
+ * of them.
+ */
 static void log_dead(struct broker *broker, const struct queue *queue, uint64_t seq, const Envelope *of,
 	struct bytes payload, const char *reason)
 {
@@ -176,7 +181,7 @@ void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq)
 	store_batch_delete(broker->batch, FAMILY_DEAD, buffer_bytes(&key));
 }
 
-/* What is not there is the asker's mistake; what cannot be read ends the process. */
+/* A letter that is not there is the asker's mistake; one that cannot be read ends the process. */
 static bool find_dead(
 	struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_retry, struct buffer *ret_message)
 {
@@ -294,7 +299,7 @@ static void open_row(struct broker *broker, struct queue *queue, uint64_t seq, T
 		return;
 	item = queue_add(queue, seq, key_hash(&envelope), topology_topic(&broker->topology, envelope.topic), true);
 	if (item->retry)
-		return; /* it had some more since */
+		return; /* it has failed again since */
 	item->retry = memory_new(sizeof(*retry));
 	*item->retry = *retry;
 }

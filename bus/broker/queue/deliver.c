@@ -1,9 +1,9 @@
 /*
- * deliver.c: ready items go to sessions, in runs, as far as their credit goes
+ * deliver.c: hands ready items to sessions, in runs, within the sessions' credit
  *
- * Promises:  a session never gets more than it granted; after a restart what may still be held waits for the grace period; a
- *            suspect goes alone to a session that holds nothing, and while it waits one session is drained for it. From a
- *            paused queue one item at a time is tried.
+ * Promises:  a session never gets more than it granted; after a restart, items that a session may still hold
+ *            wait for the grace period; a suspect item goes alone to a session that holds nothing, and while
+ *            it waits one session is drained for it. From a paused queue one item at a time is tried.
  * Read next: lease.c, project.c
  */
 #include "bus/base/cleanup.h"
@@ -16,7 +16,7 @@
 
 enum {
 	RUN_LEAST = 16,
-	RUNS = 4, /* each run wakes a process: it gets so much of what it takes, and of what there is, at a time */
+	RUNS = 4, /* each run wakes a process: so it gets a share of its credit, and of the ready items, at a time */
 	SESSIONS_PER_QUEUE_MAX =
 		1024 /* a user may have 512 connections (accept.c), so a queue meets fewer sessions; more would get nothing */
 };
@@ -97,7 +97,7 @@ static struct queue_item *first_ready(const struct broker *broker, const struct 
 
 		if (item->suspect != suspect) {
 			if (suspect)
-				return NULL; /* suspects lie in front */
+				return NULL; /* suspects come first in the list */
 			continue;
 		}
 		if (!in_grace(broker, item))
@@ -124,7 +124,10 @@ static void deliver_suspects(struct broker *broker, struct queue *queue, struct 
 	queue->draining = suspect && count > 0 ? sessions[0] : NULL;
 }
 
-/* What never failed tells more than what did, and of that in turn the oldest and the newest: nothing is to wait for all others. */
+/*
+ * Prefers items that never failed, as those tell more; of these in turn the oldest and the newest, so that no
+ * item waits for all others.
+ */
 static struct queue_item *next_to_try(const struct broker *broker, const struct queue *queue)
 {
 	bool newest = queue->breaker.probes % 2 != 0;
@@ -165,7 +168,7 @@ static uint64_t run_of(const struct session *session, uint64_t most)
 	return run > RUN_LEAST ? run : RUN_LEAST;
 }
 
-/* One run for one session; false: it got nothing. */
+/* Delivers one run to one session; false: the session got nothing. */
 static bool deliver_run(struct broker *broker, struct queue *queue, struct session *session, uint64_t most)
 {
 	uint64_t given = 0, run = run_of(session, most);
@@ -181,7 +184,10 @@ static bool deliver_run(struct broker *broker, struct queue *queue, struct sessi
 	return given > 0;
 }
 
-/* Its sessions, beginning behind the one that was served last, so that few items do not always go to the same. */
+/*
+ * Lists the queue's sessions, from the one behind the last served, so that few items do not always go to the
+ * same session.
+ */
 static size_t list_sessions(struct broker *broker, struct queue *queue, struct session **ret)
 {
 	size_t count = 0, behind = 0;
@@ -233,7 +239,7 @@ void deliver_all(struct broker *broker)
 		if (!queue)
 			continue;
 		if (queue_refill(broker, queue))
-			broker->needs_dispatch = true; /* the rest of it comes after the other queues */
+			broker->needs_dispatch = true; /* the rest of the queue comes after the other queues */
 		if (queue->ready_count > 0)
 			deliver(broker, queue);
 	}

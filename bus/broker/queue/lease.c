@@ -1,17 +1,17 @@
 /*
- * lease.c: who has which item, and for how long
+ * lease.c: which session holds which item, and for how long
  *
  * Owns:      leases: in memory, counted in boot time, each belonging to one attempt of one session.
- * Promises:  a receipt of another attempt or session finds nothing. Leases of a dead session are free at once; all items of a
- *            crashed one are suspects and are next handed out alone, so that a crash costs those that only lay beside its cause
- *            one restart, and no more.
+ * Promises:  a receipt of another attempt or session finds nothing. Leases of a dead session are free at
+ *            once; all items of a crashed session are suspects and are next handed out alone, so that a crash
+ *            costs the items that only lay beside its cause one restart, and no more.
  *
- * What a death says about an item: nothing, unless the item was handed out alone. Then it is a failure, and the item waits,
- * which lets its neighbours on and lets deaths of another cause show themselves; the death before it, which it shared with its
- * neighbours, turns out to have been its own and is counted too. It is no failure if a session of the service died shortly
- * before without that item: then the item waits until that has calmed down, longer each time. So an item that kills
- * each process that takes it is dead after its limit of deaths; an item that happened to be in flight while processes were killed
- * at random is not.
+ * The death of a session is no evidence against an item, unless the item was handed out alone. Then it is a
+ * failure, and the item waits, which lets its neighbours on and lets deaths of another cause show themselves;
+ * the death before it, which the item shared with its neighbours, is then counted against it too. It is no
+ * failure if a session of the service died shortly before without that item: then the item waits until that
+ * has calmed down, longer each time. So an item that kills each process that takes it is dead after its limit
+ * of deaths; an item that happened to be in flight while processes were killed at random is not.
  *
  * Read next: deliver.c
  */
@@ -20,7 +20,7 @@
 #include "bus/broker/session/session.h"
 
 static const char DIED[] = "the process that worked on it alone ended without a word";
-static const int64_t CALM_US = 10 * US_PER_S; /* a death for another reason explains those up to so much later */
+static const int64_t CALM_US = 10 * US_PER_S; /* a death without an item excuses its deaths up to so much later */
 static const int64_t EXCUSED_MOST_US = 5 * US_PER_MINUTE; /* as long as the longest backoff after a failure */
 
 void lease_grant(struct broker *broker, struct queue *queue, struct queue_item *item, struct session *session)
@@ -102,7 +102,8 @@ static void failed_alone(struct broker *broker, struct queue *queue, struct queu
 }
 
 /*
- * A lease that ran out is no failure by itself: a neighbour may have kept its holder busy. Handed out alone, there is no neighbour.
+ * A lease that ran out is no failure by itself: a neighbour may have kept its session busy. An item that was
+ * handed out alone has no neighbour.
  */
 static void expire(struct broker *broker, struct queue *queue, struct queue_item *item)
 {
@@ -142,8 +143,8 @@ void lease_adopt(struct broker *broker, struct session *session, const HeldLease
 		return;
 	item = queue_find(queue, held->seq);
 	if (item)
-		queue_bring_forward(queue, item);  /* a redriven one was read behind what is newer */
-	queue_wake(queue, broker_wall_us(broker)); /* after a restart what was put off once is delayed until now */
+		queue_bring_forward(queue, item);  /* a redriven item was read in behind newer ones */
+	queue_wake(queue, broker_wall_us(broker)); /* after a restart, items once put off are delayed until now */
 	if (!item || item->state != ITEM_READY)
 		return;
 	item->attempt = held->attempt - 1;
@@ -158,7 +159,7 @@ static uint64_t note_death(struct queue *queue, int64_t now_us, uint64_t seq)
 	return id;
 }
 
-/* Did somebody die lately without this item in hand? Its own deaths excuse nothing. */
+/* Did a session die lately without this item in hand? The item's own deaths excuse nothing. */
 static bool others_died(const struct queue *queue, int64_t now_us, const struct queue_item *item)
 {
 	for (int i = 0; i < DEATHS_REMEMBERED; i++) {

@@ -1,9 +1,10 @@
 /*
  * queue.c: the window of pending items, and their chains by key
  *
- * Owns:      items, the chains that keep a key's items in order, the list of what is ready, the index of what is delayed.
+ * Owns:      items, the chains that keep a key's items in order, the list of ready items, the index of
+ *            delayed items.
  * Promises:  of one key, one item at a time is out of the chain; memory is bounded, however long the backlog.
- * Read next: ack_bitmap.c (what is done), lease.c (who has it), retry.c (what went wrong), deliver.c
+ * Read next: ack_bitmap.c (settled messages), lease.c (items held), retry.c (failures), deliver.c
  */
 #include "bus/broker/queue/queue.h"
 #include "bus/base/cleanup.h"
@@ -13,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { LOADS_AT_ONCE = 64 }; /* blocks read from the disk: others wait for the same thread */
+enum { LOADS_AT_ONCE = 64 }; /* blocks read from the disk: other peers wait for the same thread */
 
 int queue_open(struct broker *broker, int peer, struct queue **ret)
 {
@@ -92,7 +93,7 @@ static void make_ready(struct queue *queue, struct queue_item *item)
 
 	item->state = ITEM_READY;
 	queue->ready_count++;
-	if (item->suspect) /* behind the others: those have not had their turn alone yet */
+	if (item->suspect) /* behind the other suspects: those have not had their turn alone yet */
 		for (at = queue->ready.next;
 			at != &queue->ready && LIST_ENTRY(at, struct queue_item, in_state)->suspect;)
 			at = at->next;
@@ -106,7 +107,7 @@ static bool goes_before(const struct queue_item *item, const struct queue_item *
 	return item->seq < other->seq;
 }
 
-/* An item that was out already goes before those that were not. */
+/* Orders suspects first, then by number: so an item that was out already goes before those that were not. */
 static void make_ready_in_order(struct queue *queue, struct queue_item *item)
 {
 	struct list *at = queue->ready.next;
@@ -134,7 +135,7 @@ static void make_delayed(struct queue *queue, struct queue_item *item)
 	sorted_map_put(queue->due, BYTES(key, sizeof(key)), BYTES(NULL, 0), (uint64_t)(uintptr_t)item);
 }
 
-/* The first of its chain comes out: ready, or delayed when its time has not come. */
+/* The first item of the chain comes out: it is ready, or delayed if its time has not come. */
 static void come_out(struct queue *queue, struct queue_item *item)
 {
 	if (item->retry && item->retry->due_us > 0)
@@ -322,7 +323,7 @@ int64_t queue_oldest_us(struct broker *broker, const struct queue *queue)
 /*
  * A hash table of chains that are their own entries
  *
- * Every message makes a chain and ends one: so it is found without hashing anew, and comes from a pool.
+ * Every message makes a chain and ends one: so a chain is found without a second hash, and comes from a pool.
  *
  * Owns:      the chains.
  */

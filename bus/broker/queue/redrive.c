@@ -1,10 +1,11 @@
 /*
- * redrive.c: a redrive of many, or a replay, bit by bit
+ * redrive.c: a redrive of many letters, or a replay, in small steps
  *
- * Owns:      the row (queue, 'r', 0) of family queue: what is wanted, how far it is.
- * Promises:  a step and how far it is are one commit: no letter is handed out twice for one request, none is left out. What
- *            dies again meanwhile is left alone. Nothing is fed faster than it is taken, so memory stays small.
- * Read next: dead.c (what a redrive and a replay of one letter is)
+ * Owns:      the row (queue, 'r', 0) of family queue: the request, and its progress.
+ * Promises:  a step and its progress are one commit: no letter is handed out twice for one request, none is
+ *            left out. A letter that dies again meanwhile is left alone. Nothing is fed faster than the queue
+ *            takes it, so memory stays small.
+ * Read next: dead.c (redrive and replay of one letter)
  */
 #include "bus/broker/queue/redrive.h"
 #include "bus/base/cleanup.h"
@@ -78,7 +79,7 @@ bool redrive_cancel(struct broker *broker, struct queue *queue, bool cancel)
 	return true;
 }
 
-/* --- what is wanted --- */
+/* --- the request --- */
 
 static bool is_or_any(const char *wanted, const char *is)
 {
@@ -112,7 +113,7 @@ bool redrive_wants_logged(const Feed *what, const struct logged *logged)
 	return message_read(logged->message, &envelope, &payload) == 0 && is_or_any(what->shop, envelope.shop);
 }
 
-/* --- steps: 1: a message was handed out once more; 0: one was looked at; -ENOENT: there are no more --- */
+/* --- steps: 1: one message was handed out again; 0: one was looked at; -ENOENT: there are no more --- */
 
 static int redrive_wanted(struct broker *broker, struct queue *queue, const Feed *what, uint64_t seq)
 {
@@ -158,7 +159,7 @@ static int step_replay(struct broker *broker, struct queue *queue, Feed *what)
 	what->next = logged.seq + 1;
 	r = log_read(broker->log, logged.seq, &logged);
 	if (r < 0)
-		return r == -ENOENT ? 0 : r; /* dropped: it has been kept long enough */
+		return r == -ENOENT ? 0 : r; /* dropped: its retention has ended */
 	return redrive_wants_logged(what, &logged) && dead_replay(broker, queue, &logged);
 }
 
@@ -168,7 +169,10 @@ static bool may_redrive(const struct broker *broker, const struct queue *queue)
 		broker_boot_us(broker) >= queue->redrive->next_boot_us;
 }
 
-/* A queue that was away for a while is not flooded afterwards: what was not fed in its second comes later. */
+/*
+ * A queue that was away for a while is not flooded afterwards: a message that was not fed in its second comes
+ * later.
+ */
 static void fed_one(const struct broker *broker, struct redrive *redrive)
 {
 	int64_t now_us = broker_boot_us(broker);

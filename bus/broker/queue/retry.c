@@ -2,8 +2,9 @@
  * retry.c: messages that failed or wait: sparse rows beside the bitmaps
  *
  * Owns:      the rows (queue, 'x', number) of family queue.
- * Promises:  failures and delays outlive a restart; only failures count towards the limit, and not while everything fails.
- * Read next: dead.c (what is past the limit), breaker.c
+ * Promises:  failures and delays outlive a restart; only failures count towards the limit, and none while the
+ *            queue is paused.
+ * Read next: dead.c (messages past the limit), breaker.c
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
@@ -118,7 +119,10 @@ void retry_counted(struct queue *queue, struct queue_item *item, int64_t at_us, 
 	remember_failure(item->retry, at_us, reason, by);
 }
 
-/* Everything fails: it is not this item's fault. It waits longer than the next try, which so falls to another. */
+/*
+ * In a paused queue a failure is not the item's fault. The item waits beyond the next try, so that another
+ * item is tried.
+ */
 static void fail_in_pause(
 	struct broker *broker, struct queue *queue, struct queue_item *item, const char *reason, const char *by)
 {

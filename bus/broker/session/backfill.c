@@ -1,10 +1,11 @@
 /*
- * backfill.c: a newcomer's way through the rows that stand, in order of their numbers
+ * backfill.c: hands the standing rows to a new peer, in order of their numbers
  *
- * Owns:      an index of rows: number and key. The store has them by key: so a round goes through all keys and picks the rows with
- *            the smallest numbers that fit into the index; when they were handed out, the next round picks the following ones.
- * Promises:  a bounded piece of work per call, and bounded memory, however many rows there are. A row that is replaced meanwhile is
- *            beyond the limit, and the log has it.
+ * Owns:      an index of rows: number and key. The store has them by key: so a round goes through all keys
+ *            and gathers the rows with the smallest numbers that fit into the index; when they were handed
+ *            out, the next round gathers the following ones.
+ * Promises:  a bounded piece of work per call, and bounded memory, however many rows there are. A row that is
+ *            replaced meanwhile is beyond the limit, and the log has it.
  * Read next: project.c
  */
 #include "bus/base/cleanup.h"
@@ -17,7 +18,7 @@
 enum {
 	GATHER_AT_ONCE = 1024, /* rows looked at per call: a millisecond or so */
 	READ_AT_ONCE = 256,    /* rows read per call without finding one to hand out */
-	FOLD_AT_FIRST = 1024,  /* how much `latest` is brought on for a newcomer; the rest it reads from the log */
+	FOLD_AT_FIRST = 1024,  /* messages that `latest` folds for a newcomer; it reads the rest from the log */
 };
 
 struct standing {
@@ -31,17 +32,20 @@ struct backfill {
 	uint64_t limit;
 	/* the round: picks rows from `from` to `most`, which sinks when the index is full */
 	uint64_t from, most;
-	int topic;        /* whose group is gone through now; -1: all were */
+	int topic;        /* the topic whose group this round is in; -1: it has been through all */
 	struct buffer at; /* the key to go on with */
 	struct standing *rows;
 	size_t count, room, next;
 	struct buffer keys;
-	struct logged found; /* rows[next], once it was read; seq 0: not yet */
+	struct logged found; /* rows[next], when it has been read; seq 0: not yet */
 	struct buffer row;
 	char said_by[32];
 };
 
-/* Topics that end each other's rows share a group: it is gone through once, for the first topic of it. -1: no more. */
+/*
+ * Topics that end each other's rows share a group: a round goes through it once, for its first topic. -1: no
+ * more groups.
+ */
 static int next_group(const struct broker *broker, int peer, int topic)
 {
 	const struct topology *topology = &broker->topology;
@@ -102,7 +106,7 @@ uint64_t backfill_limit(const struct backfill *backfill)
 	return backfill->limit;
 }
 
-/* --- a round: the index is gathered --- */
+/* --- a round gathers the index --- */
 
 static int by_seq(const void *a, const void *b)
 {
@@ -122,7 +126,7 @@ static size_t index_bytes(const struct backfill *backfill)
 	return backfill->count * sizeof(*backfill->rows) + backfill->keys.len;
 }
 
-/* The later half waits for another round. */
+/* Leaves the later half of the index to another round. */
 static void halve(struct backfill *backfill)
 {
 	struct buffer keys = { 0 };
@@ -155,7 +159,10 @@ static bool is_remembered(const struct broker *broker, const struct backfill *ba
 	return topic >= 0 && topic_set_has(&broker->topology.peers[backfill->peer].remembers, topic);
 }
 
-/* It takes a place in the index only if it is for this peer: else millions of others' rows would take many rounds. */
+/*
+ * A row takes a place in the index only if it is for this peer: else millions of other rows would take many
+ * rounds.
+ */
 static bool is_wanted(const struct broker *broker, const struct backfill *backfill, struct bytes value)
 {
 	uint64_t seq = value.len >= LATEST_ROW_HEAD ? get_be64(value.data) : 0;
@@ -187,7 +194,7 @@ static bool starts_with(struct bytes key, const struct buffer *prefix)
 	return key.len >= prefix->len && memcmp(key.data, prefix->data, prefix->len) == 0;
 }
 
-/* A piece of one group. */
+/* Gathers a piece of one group. */
 static int gather(struct broker *broker, struct backfill *backfill)
 {
 	_cleanup_(buffer_free) struct buffer prefix = { 0 };
@@ -214,9 +221,9 @@ static int gather(struct broker *broker, struct backfill *backfill)
 	return r < 0 ? r : -EAGAIN;
 }
 
-/* --- what it found is handed out --- */
+/* --- handing out the gathered rows --- */
 
-/* 0: this one is to be handed out, it is `found`; -ENOENT: not this one, or it has gone by its age. */
+/* 0: hand out `found`; -ENOENT: not this row, or it has gone by its age. */
 static int read_standing(struct broker *broker, struct backfill *backfill)
 {
 	const struct standing *row = &backfill->rows[backfill->next];

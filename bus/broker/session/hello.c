@@ -1,10 +1,11 @@
 /*
- * hello.c: who comes, and whether it may
+ * hello.c: a peer's hello: admitted, refused, or refused for now
  *
- * Promises:  every session gets an epoch and a mailbox that no other ever had. An exclusive service has one active instance. A peer
- *            that remembers more than the log holds is the proof that the log was shortened: the broker stops. One whose memory
- *            is proved wrong by what this start of the broker has told is refused itself, and nobody else is troubled.
- * Read next: session.c, lease.c (what is still held)
+ * Promises:  every session gets an epoch and a mailbox that no other ever had. An exclusive service has one
+ *            active instance. A peer that remembers more than the log holds is the proof that the log was
+ *            shortened: the broker stops. A peer whose memory is proved wrong by the numbers that this start
+ *            of the broker has given is refused itself, and no other peer is affected.
+ * Read next: session.c, lease.c (leases that the peer still holds)
  */
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
@@ -31,7 +32,7 @@ static void refuse_hello(struct broker *broker, struct bytes peer, const char *w
 	control_now(broker, peer, &control);
 }
 
-/* One witness is enough: the other peers may remember less, but what they would be told is not the log they knew. */
+/* One witness is enough: the other peers may remember less, but this is not the log that they knew. */
 static void say_forgotten(struct broker *broker, const Hello *hello, const char *what)
 {
 	char found[400];
@@ -46,8 +47,9 @@ static void say_forgotten(struct broker *broker, const Hello *hello, const char 
 }
 
 /*
- * A number above the head that this very start would have given: it has given none, so the memory is false, not the log. The same holds
- * for a peer that remembers numbers, or an opening, and no log.
+ * The peer remembers a number above the head that this very start would have given: it has given none, so the
+ * peer's memory is false, not the log. The same holds for a peer that remembers numbers, or an opening, and
+ * no log.
  */
 static bool is_false_memory(const struct broker *broker, const Hello *hello, uint64_t remembered, char reason[256])
 {
@@ -64,7 +66,7 @@ static bool is_false_memory(const struct broker *broker, const Hello *hello, uin
 	return true;
 }
 
-/* What this peer may do as this service; 0: it may not be this service. */
+/* The rights of this peer as this service; 0: the peer may not be this service. */
 static unsigned rights_of(const struct broker *broker, const char *who, const char *service, const char *instance)
 {
 	const struct identity *identity = broker->registry ? registry_find(broker->registry, who) : NULL;
@@ -74,13 +76,13 @@ static unsigned rights_of(const struct broker *broker, const char *who, const ch
 	return identity && identity_may_be(identity, service, instance) ? identity->rights : 0;
 }
 
-/* Of the protocol; 0: the peer and this broker have no version in common. */
+/* The version of the protocol; 0: the peer and this broker have no version in common. */
 static uint32_t spoken(const Hello *hello)
 {
 	return protocol_common(protocol_named(hello->version_least), protocol_named(hello->version));
 }
 
-/* Not for good: a peer of another release waits until the broker is of that release, too. */
+/* Refused for now: a peer of another release waits until the broker is of that release, too. */
 static bool is_of_another_release(const Hello *hello, char reason[256])
 {
 	if (spoken(hello) > 0)
@@ -93,7 +95,7 @@ static bool is_of_another_release(const Hello *hello, char reason[256])
 	return true;
 }
 
-/* Why this hello is refused for good; false: it is not. */
+/* The reason why this hello is refused for good; false: it is not. */
 static bool is_refused(
 	struct broker *broker, struct bytes routing, const char *who, const Hello *hello, char reason[256])
 {
@@ -152,7 +154,7 @@ static void greet(const struct broker *broker, const Hello *hello, Welcome *welc
 	welcome->wall_us = broker_wall_us(broker);
 }
 
-/* What it stopped before was dropped or erased meanwhile: it is to fold anew. */
+/* If messages after the peer's cursor were dropped or erased meanwhile, the peer is told to fold anew. */
 static void tell_rebuild(struct broker *broker, struct bytes peer, const Hello *hello)
 {
 	Control control = { .which_what = Control_welcome_tag };
@@ -173,7 +175,7 @@ static void tell_standby(struct broker *broker, struct bytes peer, const Hello *
 	control_now(broker, peer, &control);
 }
 
-/* 63 bits that nobody can guess: an epoch in a frame is the proof of having been welcomed. */
+/* 63 bits that no peer can guess: an epoch in a frame is the proof of having been welcomed. */
 static uint64_t fresh_epoch(const struct broker *broker)
 {
 	uint64_t epoch = 0;
@@ -181,7 +183,7 @@ static uint64_t fresh_epoch(const struct broker *broker)
 	while (epoch == 0 || session_by_epoch(broker, epoch)) {
 		if (getrandom(&epoch, sizeof(epoch), 0) != sizeof(epoch))
 			die("the kernel gives no random numbers: %s", strerror(errno));
-		epoch &= INT64_MAX; /* JSON has no larger ones */
+		epoch &= INT64_MAX; /* JSON has no larger numbers */
 	}
 	return epoch;
 }
@@ -268,7 +270,7 @@ static uint32_t sessions_of(const struct broker *broker, const struct identity *
 	return count;
 }
 
-/* Not for good: one of them may end, or be struck off. */
+/* Refused for now: a session may end, or an entry be removed. */
 static bool is_one_too_many(
 	struct broker *broker, const char *who, const Hello *hello, const struct session *known, char reason[256])
 {

@@ -1,10 +1,11 @@
 /*
- * ingress.c: frames from sessions, taken apart, and what a session says as units: all of it or nothing
+ * ingress.c: parses frames from sessions, and takes or refuses their units as a whole
  *
- * Promises:  frames of a session are accepted in order only; a frame that does not add up is refused and counted. A session whose
- *            frames make no sense or have a gap is ended: its peer says hello again and repeats what was not confirmed. While a
- *            commit is on its way, frames of services that have a queue are put off: a verdict lets the next item of its key
- *            out, and that may leave only when the verdict is synced.
+ * Promises:  frames of a session are accepted in order only; a malformed frame is refused and counted. A
+ *            session whose frames are malformed or have a gap is ended: its peer says hello again and repeats
+ *            what was not confirmed. While a commit is under way, frames of services with a queue are put
+ *            off: a verdict lets the next item of its key out, and that may leave only when the verdict is
+ *            synced.
  * Read next: stage.c, log/idem.c, queue/claim.c, queue/lease.c
  */
 #include "bus/base/memory.h"
@@ -22,8 +23,8 @@
 /*
  * --- units ---
  *
- * Promises:  a turn's verdict and facts are committed together; a stale receipt takes everything with it; a publish with a key is
- *            committed once and answered with its number ever after.
+ * Promises:  a turn's verdict and facts are committed together; a stale receipt refuses the whole turn; a publish
+ *            with a key is committed once and answered with its number ever after.
  * Fails by:  refusing the unit with a reason; `poisoned` when repeating it is of no use.
  */
 
@@ -33,8 +34,8 @@ static const char *peer_name(const struct broker *broker, const struct session *
 }
 
 /*
- * A claim that is said again byte for byte is the same saying, whose answer was lost with its session: it is still fresh.
- * Another one under the same key is a duplicate.
+ * A claim that is repeated byte for byte is the same claim, whose answer was lost with its session: it is
+ * still fresh. Another claim under the same key is a duplicate.
  */
 static void answer_repeat(struct broker *broker, const struct session *session, uint64_t request,
 	const Envelope *envelope, uint64_t seq, bool same)
@@ -74,7 +75,7 @@ struct judged {
 	Envelope envelope;
 	int topic;
 	struct bytes message;
-	bool repeated; /* said before under its key: in the log already, left out */
+	bool repeated; /* said before under its key: it is in the log already, and left out here */
 };
 
 static int judge_facts(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts,
@@ -139,7 +140,7 @@ static void settle(struct broker *broker, struct session *session, struct queue 
 	}
 }
 
-/* 0: the turn may be; *ret_item is what it settles, NULL for a turn on the clock. */
+/* 0: the turn is accepted; *ret_item is the item that it settles, NULL for a turn on the clock. */
 static int check_receipt(struct broker *broker, struct session *session, const UpTurn *up, struct queue **ret_queue,
 	struct queue_item **ret_item, char reason[256])
 {
@@ -162,7 +163,10 @@ static int check_receipt(struct broker *broker, struct session *session, const U
 	return -ESTALE;
 }
 
-/* What the session still has on the way may be decided on this turn's facts: none of it counts until the next hello. */
+/*
+ * Frames that the session has under way may rest on this turn's facts: none of them counts until the next
+ * hello.
+ */
 static void refuse_turn(
 	struct broker *broker, struct session *session, const UpTurn *up, const char *reason, bool poisoned)
 {
@@ -272,7 +276,7 @@ struct put_off {
 	struct buffer frame;
 };
 
-/* A running total: it counts at once, and lets more out with the commit that is on its way. */
+/* The credit is a running total: it counts at once, and lets more out with the commit that is under way. */
 static void take_credit(struct session *session, struct frame_reader reader)
 {
 	struct bytes body;

@@ -1,8 +1,9 @@
 /*
- * project.c: every session sees every message of what it remembers, in log order
+ * project.c: shows each session every message of the topics that it remembers, in log order
  *
- * Promises:  in order, from its own cursor, as far as its credit goes; *progress* says how far when there was nothing to see. A
- *            newcomer gets of compacted topics only the rows that still stand, then the log.
+ * Promises:  in order, from the session's own cursor, within its credit; *progress* tells the position when
+ *            there was nothing to see. A newcomer gets of compacted topics only the rows that still stand,
+ *            then the log.
  * Read next: backfill.c
  */
 #include "bus/base/cleanup.h"
@@ -27,7 +28,10 @@ static void add_topics_not_compacted(
 			topic_set_add(ret, i);
 }
 
-/* Looked up once and kept while rows go before it: a newcomer must not read the whole log for every row. */
+/*
+ * Finds the next message once, and keeps it while rows go before it: a newcomer must not read the whole log
+ * for every row.
+ */
 static int find_beside_rows(struct broker *broker, struct session *session)
 {
 	_cleanup_(topic_set_clear) struct topic_set topics = { 0 };
@@ -107,7 +111,10 @@ static void say_progress(struct broker *broker, struct session *session)
 	session_put(broker, session, &down, BYTES(NULL, 0));
 }
 
-/* A newcomer, or one that was away for long, is served bit by bit: others wait for the same thread. */
+/*
+ * A newcomer, or a session that was away for long, is served in small pieces: other peers wait for the same
+ * thread.
+ */
 static bool has_had_its_share(const struct broker *broker, const struct session *session, int given, uint64_t loads)
 {
 	return (session->backfill && given >= BACKFILL_AT_ONCE) || log_loads(broker->log) - loads >= LOADS_AT_ONCE;
@@ -125,7 +132,7 @@ static void project(struct broker *broker, struct session *session)
 		r = has_had_its_share(broker, session, given, loads) ? -EAGAIN
 			: session->backfill                          ? next_for_backfill(broker, session, &logged)
 								     : next_of_log(broker, session, &logged);
-		if (r == 0 && !(logged.flags & FLAG_ERASED)) /* it may have been found before it was erased */
+		if (r == 0 && !(logged.flags & FLAG_ERASED)) /* the message may have been found before it was erased */
 			project_one(broker, session, &logged);
 		else if (r == 0)
 			session->cursor = logged.seq;

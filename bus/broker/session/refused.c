@@ -1,8 +1,9 @@
 /*
- * refused.c: bad input: counted, and told with who sent it
+ * refused.c: counts refused input, and logs it with its sender
  *
- * Promises:  each refusal counts. Of each kind a few lines every ten seconds, and never the same sender twice: a sender
- *            of endless garbage neither fills the journal nor hides the first refusal of another.
+ * Promises:  each refusal counts. The log gets a few lines of each kind every ten seconds, and never the same
+ *            sender twice: a sender of endless garbage neither fills the journal nor hides the first refusal
+ *            of another.
  * Fails by:  nothing.
  * Read next: refused.h (the kinds), answer_status.c (the counts)
  */
@@ -17,7 +18,7 @@ static const int64_t LINES_EVERY_US = 10 * US_PER_S;
 
 static const struct {
 	const char *what;
-	enum log_level level; /* notice: what happens to good peers too, when a session ends under them */
+	enum log_level level; /* notice: this happens to good peers too, when their session ends */
 } kinds[REFUSED_COUNT] = {
 	[REFUSED_FRAME] = { "a frame", LOG_WARNING },
 	[REFUSED_EPOCH] = { "a frame", LOG_NOTICE },

@@ -1,10 +1,11 @@
 /*
- * session.c: the life of a session after its hello, and what goes out on the control socket
+ * session.c: the life of a session after its hello, and the messages on the control socket
  *
  * Owns:      the list of sessions and the two maps to them, their writers.
- * Promises:  a session silent for five heartbeats is dead, and its leases are free at once. A mailbox that does not take a frame is
- *            the end of its session: with credit below the socket's mark that peer is gone. A frame that may wait for others
- *            leaves with the next frame that may not wait; their order stays.
+ * Promises:  a session silent for five heartbeats is dead, and its leases are free at once. A mailbox that
+ *            does not take a frame ends its session: as the credit is below the socket's mark, that peer is
+ *            gone. A frame that may wait for others leaves with the next frame that may not wait; their order
+ *            stays.
  * Read next: hello.c
  */
 #include "bus/broker/session/session.h"
@@ -20,7 +21,10 @@
 
 enum { SILENT_HEARTBEATS = 5, COMMAND_PATIENCE = 10, WRITER_FULL = 1 << 20 };
 
-/* What is gathered for who is in no hurry: each push wakes two threads there, and few messages at a time make many. */
+/*
+ * How long frames that may wait are gathered: each push wakes two threads of the peer, and small frames make
+ * many pushes.
+ */
 static const int64_t GATHER_US = 50 * US_PER_MS;
 enum { GATHER_BYTES = 64 << 10 };
 
@@ -135,7 +139,7 @@ void hear_heartbeat(struct broker *broker, struct bytes peer, const char *who, c
 			hear_credit(session, &heartbeat->credit);
 		hear_echo(session, heartbeat->echo);
 		hear_counts(session, heartbeat);
-		if (heartbeat->wall_us > 0 && broker->clock->rate == 1) /* a demo's hours pass on the way here */
+		if (heartbeat->wall_us > 0 && broker->clock->rate == 1) /* a demo's hours pass as the message travels */
 			session->clock_off_us = heartbeat->wall_us - broker_wall_us(broker);
 	}
 	answer_heartbeat(broker, peer, session, heartbeat->epoch);
@@ -156,7 +160,10 @@ void session_end(struct broker *broker, struct session *session, enum parting ho
 	broker->needs_dispatch = true;
 }
 
-/* When it was we who were away, what they sent meanwhile has not been read yet: nobody is declared dead for a while. */
+/*
+ * If the broker itself was away, messages sent meanwhile are not read yet: no session is declared dead for a
+ * while.
+ */
 static bool has_grace(struct broker *broker, int64_t now_us, int64_t silent_us)
 {
 	if (now_us - broker->sessions->ticked_boot_us > 2 * broker->settings.heartbeat_us)
@@ -165,7 +172,10 @@ static bool has_grace(struct broker *broker, int64_t now_us, int64_t silent_us)
 	return now_us < broker->sessions->silence_grace_until_us;
 }
 
-/* A command holds no item, claim or spool: nothing waits for the end of its session, and its machine may be busy. */
+/*
+ * A command holds no item, claim or spool: nothing waits for the end of its session, and its machine may be
+ * busy.
+ */
 static bool is_command(const struct broker *broker, const struct session *session)
 {
 	return broker->topology.peers[session->peer].operator_ && !broker->queues[session->peer] && !session->gateway;
@@ -244,7 +254,7 @@ void sessions_flush(struct broker *broker)
 }
 
 /*
- * What leaves on the control socket, and the tap
+ * The messages on the control socket, and the tap
  *
  * Promises:  a welcome and the answer to a question that changed something leave after the sync that covers them.
  */
@@ -297,7 +307,10 @@ void control_free(struct broker *broker)
 		control_answer_free(LIST_ENTRY(hook, struct control_answer, hook));
 }
 
-/* The envelope, and of the payload what its topic's mask shows; the envelope alone if the payload does not read. */
+/*
+ * Writes the envelope, and the payload fields that its topic's mask shows; only the envelope if the payload
+ * does not decode.
+ */
 static void make_masked(
 	const struct broker *broker, const char *topic, struct bytes message, struct bytes payload, struct buffer *ret)
 {

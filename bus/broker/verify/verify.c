@@ -1,8 +1,9 @@
 /*
- * verify.c: the log, message by message
+ * verify.c: checks the log, message by message
  *
- * Promises:  every commit from the first to the head is read: its column, its frames, every CRC; the numbers are unbroken, time
- *            never goes backwards, each message is what its column says of it, and no frame lies there of no commit.
+ * Promises:  every commit from the first to the head is read: its column, its frames, every CRC; the numbers
+ *            are unbroken, time never goes backwards, each message agrees with its column, and no frame lies
+ *            there without a commit.
  * Fails by:  naming each problem with its message. It changes nothing.
  * Read next: verify_rows.c, verify_queue.c
  */
@@ -210,13 +211,16 @@ static void check_block(struct verify *verify, const struct block *block)
 			continue;
 		}
 		if (message.entry->offset == BLOCK_ABSENT)
-			continue; /* its frame was told already */
+			continue; /* the bad frame was reported already */
 		message.message = block_message(block, message.entry);
 		check_message(verify, &message);
 	}
 }
 
-/* The commit under the cursor; *next is the number it must begin with, and then the next one's. */
+/*
+ * Checks the commit under the cursor; *next is the number it must begin with, and then that of the next
+ * commit.
+ */
 static int check_commit(struct verify *verify, struct store_cursor *cursor, uint64_t *next)
 {
 	struct block *block = NULL;
@@ -259,7 +263,7 @@ static int check_log(struct verify *verify)
 	return r;
 }
 
-/* What was not asked for by a column is of no commit; what was dropped may not be gone yet. */
+/* A frame that no column asked for belongs to no commit; dropped frames may not be gone yet. */
 static int count_frames(struct verify *verify)
 {
 	uint64_t frames = 0;

@@ -1,9 +1,9 @@
 /*
- * verify_command.c: cartbus-broker --verify: is this log all there?
+ * verify_command.c: cartbus-broker --verify: checks whether a log is complete
  *
- * Owns:      the lock while it reads, what is printed.
- * Promises:  nothing is changed, and no lock is left where there was none. Exit 0: sound; 1: it is not, and what, where, or there is no log;
- *            3: a broker has it.
+ * Owns:      the lock while it reads, the printed report.
+ * Promises:  nothing is changed, and no lock is left where there was none. Exit 0: sound; 1: not sound, with
+ *            the problem and its place, or there is no log; 3: a broker has the log open.
  * Read next: verify.c
  */
 #include "bus/base/cleanup.h"
@@ -89,7 +89,7 @@ static void print_report(const json_t *report, const char *folder)
 		     "cartbus restore.");
 }
 
-/* sidelog: its folder; NULL: it is not looked at. */
+/* sidelog: its folder; NULL: the side log is not checked. */
 static int read_log(struct verify *verify, const char *folder, const char *sidelog, bool json)
 {
 	int r = verify_log(verify), ended;
@@ -154,10 +154,10 @@ int verify_command(const char *folder, bool json, const struct topology *topolog
 	r = file_lock(path, &lock);
 	if (r == -EBUSY)
 		return refuse(json, "a broker has it open: stop it first, or verify a copy", folder, IN_USE);
-	if (r < 0 && r != -EROFS) /* where nobody can write, nobody does */
+	if (r < 0 && r != -EROFS) /* on a read-only file system no broker can write */
 		return refuse(json, strerror(-r), path, DAMAGED);
 	r = read_locked(folder, settings->sidelog, json, &facts);
 	if (is_ours && lock >= 0)
-		unlink(path); /* a broker that opened it meanwhile does not get it (file_lock), and ends */
+		unlink(path); /* a broker that opened it meanwhile does not get the lock (file_lock), and ends */
 	return r;
 }

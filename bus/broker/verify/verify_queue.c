@@ -1,10 +1,11 @@
 /*
- * verify_queue.c: promise 6: nothing vanishes
+ * verify_queue.c: promise 6: no message vanishes
  *
- * Promises:  every message is counted once for each queue that hears it: done (or cancelled, which is an end like it), among the
- *            dead letters, redriven from there, or pending. What is two of these at once, or settled though it was never heard,
- *            is a problem. Nothing lies among the dead letters or the failures of a queue of a message that the log never held.
- * Read next: ack_bitmap.c, dead.c, retry.c (whose rows these are)
+ * Promises:  every message is counted once for each queue that hears it: done (or cancelled, which ends it
+ *            alike), among the dead letters, redriven from there, or pending. A message that is two of these
+ *            at once, or settled though the queue never heard it, is a problem. No dead letter and no failure
+ *            of a queue is of a message that the log never held.
+ * Read next: ack_bitmap.c, dead.c, retry.c (which own these rows)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/map.h"
@@ -31,16 +32,16 @@ struct retry {
 struct verify_queue {
 	const struct topology_peer *peer;
 	uint64_t floor;
-	uint64_t *since; /* by the topic's index: it has heard this topic from here on; 0: never */
+	uint64_t *since; /* by the topic's index: the queue hears the topic from this number on; 0: never */
 	struct map *dead, *retries;
-	uint64_t row; /* the one in bits; UINT64_MAX: none */
+	uint64_t row; /* the row in bits; UINT64_MAX: none */
 	uint8_t bits[ACKS_BYTES];
 	uint64_t done, dead_count, redriven, pending, before;
 };
 
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
 
-/* --- what lies in the store of a queue --- */
+/* --- the rows of a queue in the store --- */
 
 static void make_key(const struct verify_queue *queue, const char *kind, uint64_t number, struct buffer *ret)
 {
@@ -114,7 +115,7 @@ static void note_floor(struct verify *verify, struct verify_queue *queue, uint64
 			queue->peer->name, (unsigned long long)verify->head);
 }
 
-/* Above the head nothing can be settled; a row of another length says nothing. */
+/* Above the head no message can be settled; a row of another length is damaged. */
 static void note_acks(struct verify *verify, struct verify_queue *queue, uint64_t row, struct bytes value)
 {
 	const uint8_t *bits = value.data;
@@ -208,7 +209,7 @@ static void count_heard(struct verify *verify, struct verify_queue *queue, const
 		*(settled ? &queue->done : &queue->pending) += 1;
 }
 
-/* A queue that does not hear the topic any more, or not yet then, may have had its trouble with it all the same. */
+/* A queue that does not hear the topic any more, or did not then, may still have a failure of the message. */
 static void allow_retry(struct verify_queue *queue, uint64_t seq)
 {
 	struct retry *retry = map_get(queue->retries, map_number(&seq));
@@ -238,7 +239,7 @@ void verify_heard(struct verify *verify, const struct verify_message *message)
 	}
 }
 
-/* --- what nothing was heard of --- */
+/* --- rows of messages that the log did not hold --- */
 
 struct ending {
 	struct verify *verify;

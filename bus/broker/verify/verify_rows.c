@@ -1,8 +1,10 @@
 /*
- * verify_rows.c: idempotency keys, compacted rows and the side log against the log they are derived from
+ * verify_rows.c: checks idempotency keys, compacted rows and the side log against the log they are derived
+ * from
  *
- * Promises:  a key that must still be known is, with the number of the message that said it first, and no second message has it;
- *            a compacted row is the message with the highest version, of equals the newest.
+ * Promises:  a key that must still be known is there, with the number of the message that said it first, and
+ *            no second message has it; a compacted row is the message with the highest version, of equals the
+ *            newest.
  * Read next: idem.c, latest.c
  */
 #include "bus/base/cleanup.h"
@@ -18,7 +20,7 @@ enum { IDEM_LEN = 24 /* at least */, IDEM_CLAIM = 24, ROW_HEAD = 26, ROW_VERSION
 
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
 
-/* --- a message, and what must be there because of it --- */
+/* --- a message, and the rows that must exist because of it --- */
 
 static void check_key(struct verify *verify, const struct verify_message *message)
 {
@@ -64,7 +66,7 @@ static void check_row(struct verify *verify, const struct verify_message *messag
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	_cleanup_(buffer_free) struct buffer row = { 0 };
 	uint64_t seq, version;
-	bool forgotten = message->seq < verify->rows_before; /* then it may have been swept, and outranks nothing */
+	bool forgotten = message->seq < verify->rows_before; /* then it may be swept away, and outranks nothing */
 
 	row_key(group, &message->envelope, &key);
 	if (store_get(verify->store, FAMILY_LATEST, buffer_bytes(&key), &row) < 0 || row.len < ROW_HEAD) {
@@ -107,7 +109,7 @@ struct rows {
 	int family;
 	size_t least; /* bytes of a row */
 	const char *what;
-	bool (*is_kept)(const struct verify *verify, struct bytes key, struct bytes value); /* the message it is of */
+	bool (*is_kept)(const struct verify *verify, struct bytes key, struct bytes value); /* is its message? */
 };
 
 static bool class_holds(const struct verify *verify, int topic, uint64_t seq)
@@ -129,7 +131,7 @@ static bool row_is_kept(const struct verify *verify, struct bytes key, struct by
 
 	(void)key;
 	if (value.len < head || message_read(BYTES(row + head, value.len - head), &envelope, &payload) < 0)
-		return true; /* then it is of none, and counted as such */
+		return true; /* then the row is of no message, and counted as such */
 	return class_holds(verify, topology_topic(verify->topology, envelope.topic), get_be64(row)) &&
 		verify->topology->topics[topology_topic(verify->topology, envelope.topic)].group[0] != '\0';
 }
@@ -176,14 +178,15 @@ int verify_rows(struct verify *verify)
 }
 
 /*
- * The side log of a log that was read to its end, held against it
+ * Compares the side log with a log that was read to its end
  *
- * Promises:  what was cut off is found by the numbers: the last message that the log wants in it is there.
+ * Promises:  a side log that was cut off is found by the numbers: the last message that the log wants in it
+ *            must be there.
  */
 
 static const char WRITTEN_AGAIN[] = "The broker writes what is missing from the log at its next start";
 
-/* What is older it may have lost when it was compacted. */
+/* Messages that are older the side log may have lost when it was compacted. */
 void verify_sidelog_note(struct verify *verify, const struct verify_message *message)
 {
 	int topic = verify_topic(verify, message->entry->topic_id);

@@ -1,9 +1,11 @@
 /*
- * blob_copy.c: a blob and its references from one store into another, as a backup and a restore need it
+ * blob_copy.c: copies a blob and its references from one store into another, for a backup or a restore
  *
- * Promises:  under a final name lies only a content whose hash fitted when it was read. References keep their times, so they age in the
- *            copy as in the original. Done twice, it is done once; a content that is there already is read and mended if it is damaged.
- * Fails by:  a negative errno. Nothing is synced: the caller does that for the whole file system before it relies on the copy.
+ * Promises:  under a final name lies only a content whose hash was right when it was read. References keep
+ *            their times, so they age in the copy as in the original. A second copy changes nothing; a
+ *            content that is there already is read, and mended if it is damaged.
+ * Fails by:  a negative errno. Nothing is synced: the caller does that for the whole file system before it
+ *            relies on the copy.
  */
 #include "bus/base/bytes.h"
 #include "bus/base/file.h"

@@ -1,7 +1,7 @@
 /*
- * blob_read.c: reads a content and hashes it on the way; reads all of them to verify a store
+ * blob_read.c: reads a content and hashes it on the way; reads all contents to verify a store
  *
- * Promises:  the end is told only of a content whose hash fits its name.
+ * Promises:  the reader reports the end only of a content whose hash fits its name.
  * Fails by:  -EBADMSG for a content that does not fit, otherwise the errno of the call that failed.
  */
 #include "bus/base/memory.h"
@@ -78,9 +78,10 @@ void blob_reader_free(struct blob_reader *reader)
 }
 
 /*
- * Does the store hold what it says?
+ * Verifies that the contents of a store fit their names
  *
- * Promises:  each file is read and hashed, as far as the caller's bytes last; nothing is changed, and no link is followed.
+ * Promises:  each file is read and hashed, until the caller's bound of bytes is used up; nothing is changed,
+ *            and no link is followed.
  * Fails by:  the errno of a call that failed; a finding is no failure.
  */
 
@@ -129,7 +130,7 @@ static int verify_blob(void *context, int folder, const char *name, bool fitting
 	struct stat there;
 
 	if (fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : -errno; /* removed by its owner meanwhile */
+		return errno == ENOENT ? 0 : -errno; /* its owner has removed it meanwhile */
 	if (!fitting || !S_ISREG(there.st_mode))
 		return found(verify, BLOB_FOREIGN, name);
 	int r = there.st_nlink > 1 ? found(verify, BLOB_LINKED, name) : 0;

@@ -1,9 +1,11 @@
 /*
- * blob_refs.c: who needs a blob, and the removal of what nobody needs
+ * blob_refs.c: references to blobs, and the removal of blobs without one
  *
- * Promises:  a reference is durable before blob_refer returns, and gone for good before its blob is removed. So a power cut may
- *            leave a blob without reference, which blob_sweep removes, and never a reference whose blob was removed.
- * Fails by:  a negative errno. A release that was cut short is gone on from when its owner is released again, or at the next expiry.
+ * Promises:  a reference is durable before blob_refer returns, and durably removed before its blob is. So a
+ *            power cut may leave a blob without reference, which blob_sweep removes, and never a reference
+ *            whose blob was removed.
+ * Fails by:  a negative errno. A release that was cut short goes on when its owner is released again, or at
+ *            the next expiry.
  */
 #include "bus/base/file.h"
 #include "bus/base/text.h"
@@ -109,7 +111,7 @@ static int find_reference(void *context, int folder, const char *name)
 	return blob_is_name(name);
 }
 
-/* What a killed writer left beside the references (file_write_durably_in). */
+/* Removes files that a killed writer left beside the references (file_write_durably_in). */
 static int remove_unfinished(void *context, int folder, const char *name)
 {
 	(void)context;
@@ -127,7 +129,7 @@ int blob_has_references(const struct blob_store *store, const char *name)
 	return blob_entries(folder, find_reference, NULL);
 }
 
-/* The file; its references are gone before. */
+/* Removes the blob's file; its references are gone before. */
 static int blob_remove(struct blob_store *store, const char *name)
 {
 	struct stat there;
@@ -148,7 +150,10 @@ static int blob_remove(struct blob_store *store, const char *name)
 	return fsync(folder) < 0 ? -errno : 0;
 }
 
-/* Also after a release that was cut short. `fan` is the folder in refs/ that holds `folder`, which is called `name`. */
+/*
+ * Removes a blob without references, also after a release that was cut short. `fan` is the folder in refs/
+ * that holds `folder`, which is called `name`.
+ */
 static int end_unreferenced(struct blob_store *store, int fan, const char *name, int folder)
 {
 	int r = blob_entries(folder, remove_unfinished, NULL);
@@ -196,7 +201,7 @@ int blob_release(struct blob_store *store, const char *name, const char *owner)
 
 struct release {
 	struct blob_store *store;
-	const char *file; /* of one owner; NULL: of all that are old */
+	const char *file; /* the file of one owner; NULL: all old references */
 	uint64_t now_us, age_us, released;
 	int fan;
 	const char *name;
@@ -234,7 +239,7 @@ static int release_references(struct release *release, int fan, const char *name
 	return r == -ENOENT ? 0 : r;
 }
 
-/* Others wait for one blob at a time. */
+/* Takes the lock for one blob at a time, so that other processes wait only for that long. */
 static int visit_references(void *context, int fan, const char *name, bool fitting)
 {
 	struct release *release = context;
@@ -283,7 +288,7 @@ static int blob_expire_fan(
 }
 
 /*
- * Removes the blobs that nobody refers to, and the references that are too old
+ * Removes blobs without a reference, and references that are too old
  *
  * Promises:  a blob with a reference stays, and so does one that is younger than the age.
  */

@@ -1,7 +1,7 @@
 /*
  * blob_store.c: opens, counts and walks a blob store
  *
- * Promises:  one writer at a time; what a killed writer left in writing/ is gone after the next open.
+ * Promises:  one writer at a time; files that a killed writer left in writing/ are gone after the next open.
  * Fails by:  a negative errno of the call that failed.
  * Read next: blob_write.c
  */
@@ -39,7 +39,10 @@ mode_t blob_file_mode(const struct blob_store *store)
 	return S_IRUSR | S_IWUSR | (store->is_shared ? S_IRGRP : 0);
 }
 
-/* The mask and not chmod: a process that may not set the setgid bit may inherit it, and loses it by chmod. */
+/*
+ * Sets the umask and uses no chmod: a process that may not set the setgid bit may inherit it, and loses it by
+ * chmod.
+ */
 static int make_folder(int folder, const char *name, bool is_shared)
 {
 	mode_t mask = umask(is_shared ? S_IWGRP | S_IRWXO : S_IRWXG | S_IRWXO);
@@ -160,7 +163,7 @@ static int walk_fan(void *context, int top, const char *name)
 	if (folder == -ENOENT || folder == -ENOTDIR || folder == -ELOOP)
 		return walk->visit(walk->context, top, name, false);
 	if (folder < 0)
-		return folder; /* to pass it over would be to say that nothing is in it */
+		return folder; /* to skip the folder would mean that nothing is in it */
 	walk->fan = name;
 	return blob_entries(folder, walk_entry, walk);
 }
@@ -231,7 +234,10 @@ int blob_store_count(struct blob_store *store)
 	return blob_walk(store->blobs, count_one, store);
 }
 
-/* Removes a file that a killed writer left. This process holds the lock, so no writer still uses it. Files with other names stay. */
+/*
+ * Removes a file that a killed writer left. This process holds the lock, so no writer still uses it. Files
+ * with other names stay.
+ */
 static int remove_left_behind(void *context, int folder, const char *name)
 {
 	(void)context;
@@ -252,7 +258,7 @@ static int open_part(const struct blob_store *store, int root, const char *name,
 
 enum opening { TO_READ, TO_RELEASE, TO_WRITE };
 
-/* A reader needs no right to it. */
+/* A reader needs no right to this folder. */
 static int open_changes(struct blob_store *store, int root, enum opening how)
 {
 	if (how == TO_READ)
@@ -283,7 +289,10 @@ static int open_parts(struct blob_store *store, enum opening how)
 	return r == 0 && make && fsync(root) < 0 ? -errno : r;
 }
 
-/* With the folders above it. One that gives its files to a group stays so; any other is closed to all but its owner. */
+/*
+ * Makes the root and the folders above it. A root that gives its files to a group stays so; any other is
+ * closed to all but its owner.
+ */
 static int make_root(const char *path)
 {
 	char above[PATH_MAX];

@@ -1,8 +1,9 @@
 /*
- * blob_write.c: takes a content in
+ * blob_write.c: writes a content into the store
  *
- * Promises:  under a final name lies only a whole content, synced. Its name is returned after the file, its folder and the first
- *            reference are synced. Who is killed before leaves a file in writing/, or a blob without reference for blob_sweep.
+ * Promises:  under a final name lies only a whole content, synced. Its name is returned after the file, its
+ *            folder and the first reference are synced. A writer that is killed before leaves a file in
+ *            writing/, or a blob without reference for blob_sweep.
  * Fails by:  a negative errno; then the content is not named. Its file is removed, or is a blob without reference.
  * Read next: blob_refs.c
  */
@@ -45,7 +46,7 @@ void blob_abandon(struct blob_writer *writer)
 		return;
 	if (writer->fd >= 0) {
 		close(writer->fd);
-		unlinkat(writer->store->writing, writer->temporary, 0); /* not there any more after a commit */
+		unlinkat(writer->store->writing, writer->temporary, 0); /* a commit has moved it away */
 	}
 	writer->store->writing_bytes -= writer->bytes;
 	EVP_MD_CTX_free(writer->digest);
@@ -72,7 +73,7 @@ static bool is_past(uint64_t limit, uint64_t used, uint64_t more)
 	return limit > 0 && (used > limit || more > limit - used);
 }
 
-/* `on_disk`: bytes that the file system has yet to take. */
+/* `on_disk`: bytes that the file system must still store. */
 static int judge(const struct blob_writer *writer, uint64_t more, uint64_t on_disk)
 {
 	const struct blob_store *store = writer->store;
@@ -118,7 +119,9 @@ ssize_t blob_look_back(const struct blob_writer *writer, uint64_t from, void *to
 	return got < 0 ? -errno : got;
 }
 
-/* A content that is there already is replaced by itself: a damaged file is mended by this, and its age begins anew. */
+/*
+ * A content that is there already is replaced by itself: this mends a damaged file, and its age begins anew.
+ */
 static int put(struct blob_writer *writer, const char *name)
 {
 	struct blob_store *store = writer->store;
@@ -135,7 +138,7 @@ static int put(struct blob_writer *writer, const char *name)
 	return fsync(folder) < 0 ? -errno : 0;
 }
 
-/* The reference is there before another process can find that there is none. */
+/* Makes the reference before another process can find that there is none. */
 static int put_and_refer(struct blob_writer *writer, const char *name, const char *owner)
 {
 	int r = blob_change_begin(writer->store);
@@ -194,7 +197,7 @@ static int digest_file(struct blob_writer *writer)
 	}
 }
 
-/* The second link first: the file is hashed under a name that only this process can change. */
+/* Makes a second link first: the file is hashed under a name that only this process can change. */
 static int link_file(struct blob_writer *writer, const char *path)
 {
 	struct blob_store *store = writer->store;

@@ -1,13 +1,14 @@
 /*
- * crc32c.c: RocksDB's sums by the processor's own instruction
+ * crc32c.c: computes RocksDB's checksums by the processor's own instruction
  *
- * Debian builds RocksDB for any x86-64, so its sums come from tables, at a byte a nanosecond: of records of hundreds of kilobytes
- * that was a third of what a commit computes. RocksDB calls the function by its name, through the dynamic linker, which finds the
- * program's own first (CMakeLists.txt makes sure that it is there). Should another RocksDB name it otherwise, it uses its own
- * again, and nothing else changes.
+ * Debian builds RocksDB for any x86-64, so its checksums come from tables, at a byte a nanosecond: with
+ * records of hundreds of kilobytes that was a third of the computing time of a commit. RocksDB calls the
+ * function by its name, through the dynamic linker, which finds the program's own first (CMakeLists.txt makes
+ * sure that it is there). If another version of RocksDB names it otherwise, it uses its own again, and
+ * nothing else changes.
  *
- * Promises:  the same sums, for ever: they lie on the disk. Where the processor lacks the instruction (SSE 4.2, of 2008), they are
- *            RocksDB's own.
+ * Promises:  the same checksums, for ever: they lie on the disk. Where the processor lacks the instruction
+ *            (SSE 4.2, of 2008), RocksDB's own function computes them.
  * Fails by:  die() where there is neither.
  * Read next: rocks_open.c
  */

@@ -1,10 +1,10 @@
 /*
- * rocks.c: the store on disk: what is done with it while it is open, the purge included
+ * rocks.c: the store on disk: the calls on an open store, the purge included
  *
- * Owns:      the database, and the witness beside it of how far it was synced.
+ * Owns:      the database, and beside it the witness, which notes how far the store was synced.
  * Promises:  a commit with `sync` is on the disk when it returns.
- * Fails by:  the errno that classify_error finds in RocksDB's words, which store_why keeps.
- * Read next: rocks_open.c (what is checked before it is believed), memory.c (its twin)
+ * Fails by:  the errno that classify_error finds in RocksDB's message, which store_why keeps.
+ * Read next: rocks_open.c (the checks at the opening), memory.c (its twin)
  */
 #include "bus/store/rocks/rocks.h"
 #include "bus/base/cleanup.h"
@@ -27,7 +27,7 @@ struct rocks_batch {
 struct rocks_cursor {
 	struct store_cursor cursor;
 	rocksdb_iterator_t *iterator;
-	rocksdb_readoptions_t *reading; /* with an end of its own; NULL: the store's */
+	rocksdb_readoptions_t *reading; /* read options with an upper bound of their own; NULL: the store's */
 	struct buffer until;
 };
 
@@ -179,7 +179,7 @@ static int rocks_commit(struct store *store, struct store_batch *batch, bool syn
 	int r = write_and_sync(rocks, batch, sync, why);
 	if (r == 0)
 		return 0;
-	if (!strstr(why, rocks->path)) { /* of a folder's sync RocksDB says only "a directory" */
+	if (!strstr(why, rocks->path)) { /* about a folder's sync RocksDB says only "a directory" */
 		size_t len = strlen(why);
 		snprintf(why + len, sizeof(why) - len, " (in %s)", rocks->path);
 	}
@@ -195,8 +195,9 @@ static int rocks_flush(struct store *store)
 }
 
 /*
- * First the tombstone, synced: files that go one by one could uncover older values if the power went in between. Then the
- * files that lie wholly inside. RocksDB takes the end of those as included, so it gets a key just before `to`.
+ * Writes the tombstone first, synced: files deleted one by one could uncover older values if the power failed
+ * in between. Then deletes the files that lie wholly inside. RocksDB includes the end of the range there, so
+ * it gets a key just before `to`.
  */
 static int rocks_delete_range(struct store *store, int family, struct bytes from, struct bytes to)
 {
@@ -224,11 +225,11 @@ static int rocks_delete_range(struct store *store, int family, struct bytes from
 	if (r < 0)
 		return r;
 	rocksdb_suggest_compact_range_cf(rocks->db, rocks->families[family], from.data, from.len, (char *)last.data,
-		last.len, &words); /* what shares a file with younger rows goes in the background */
+		last.len, &words); /* rows that share a file with younger rows go in the background */
 	return rocks_take_error(store, words);
 }
 
-/* Of the files alone: what still lies in memory is small. */
+/* The size of the files alone: rows still in memory take little. */
 static int rocks_size(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes)
 {
 	struct rocks_store *rocks = rocks_of(store);
@@ -239,7 +240,7 @@ static int rocks_size(struct store *store, int family, struct bytes from, struct
 	return rocks_take_error(store, words);
 }
 
-/* Flushing first (0): the write-ahead log that a checkpoint links may otherwise be unsynced. */
+/* Flushes first (0): the write-ahead log that a checkpoint links may otherwise be unsynced. */
 static int rocks_checkpoint(struct store *store, const char *path)
 {
 	struct rocks_store *rocks = rocks_of(store);
@@ -254,7 +255,7 @@ static int rocks_checkpoint(struct store *store, const char *path)
 	return r;
 }
 
-/* The first key behind all that begin with the prefix; empty: there is none. */
+/* The first key behind all keys with the prefix; empty: there is none. */
 static void end_of_prefix(struct bytes prefix, struct buffer *ret)
 {
 	buffer_add(ret, prefix.data, prefix.len);
@@ -264,7 +265,9 @@ static void end_of_prefix(struct bytes prefix, struct buffer *ret)
 		ret->data[ret->len - 1]++;
 }
 
-/* Without an end a seek walks over all that was deleted behind the prefix, to the next row that is there. */
+/*
+ * Without an end a seek walks over all rows that were deleted behind the prefix, to the next row that exists.
+ */
 static void set_end(struct rocks_cursor *cursor, struct bytes prefix)
 {
 	buffer_clear(&cursor->until);
@@ -290,7 +293,7 @@ static struct store_cursor *rocks_cursor_new(struct store *store, int family, st
 	return &cursor->cursor;
 }
 
-/* The iterator holds where the end stands, and looks there anew with every seek. */
+/* The iterator points to the bytes of the end, and reads them anew with every seek. */
 static void rocks_cursor_confine(struct store_cursor *cursor, struct bytes prefix)
 {
 	struct rocks_cursor *rocks = (struct rocks_cursor *)cursor;
@@ -388,13 +391,13 @@ const struct store_engine rocks_engine = {
 };
 
 /*
- * What was overwritten or deleted leaves the files
+ * Removes overwritten and deleted values from the files
  *
- * RocksDB keeps older values in its write-ahead logs until every family is written out, and in its tables until they are compacted
- * down to the last level.
+ * RocksDB keeps older values in its write-ahead logs until every family is written out, and in its tables
+ * until they are compacted down to the last level.
  *
- * Fails by:  what writing out says. Of a compaction that fails the C API says nothing, and RocksDB goes on with the old tables, in which
- *            everything still is: its count of background errors tells.
+ * Fails by:  the error of the flush. The C API reports no failed compaction, and RocksDB goes on with the old
+ *            tables, which still hold everything: its count of background errors shows it.
  */
 
 enum { FORCE_LAST_LEVEL = 2 }; /* rocksdb::BottommostLevelCompaction::kForce */
@@ -430,7 +433,7 @@ int rocks_purge(struct store *store, const struct store_range *ranges, size_t co
 	uint64_t errors_before = background_errors(rocks);
 	int r = write_out(rocks);
 
-	rocksdb_compactoptions_set_exclusive_manual_compaction(how, 0); /* others need theirs meanwhile */
+	rocksdb_compactoptions_set_exclusive_manual_compaction(how, 0); /* other compactions go on meanwhile */
 	rocksdb_compactoptions_set_bottommost_level_compaction(how, FORCE_LAST_LEVEL);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct store_range *range = &ranges[i];

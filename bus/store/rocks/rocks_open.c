@@ -1,12 +1,13 @@
 /*
- * rocks_open.c: how RocksDB is set, and what is checked before a store on disk is believed
+ * rocks_open.c: the settings of RocksDB, and the checks of a store on disk before it is opened
  *
- * Promises:  a write-ahead log that is damaged anywhere but in its last, unfinished record is never opened, nor one that ends
- *            before what was synced, nor a row of them of which one is missing; a record that a kill or a power cut left
- *            unfinished is told in ret_why (it cannot have been confirmed: its sync had not returned). A folder whose CURRENT is
- *            gone is not taken for a new one. What the log held is rewritten and synced while opening, unless it is only read.
+ * Promises:  a store is not opened if a write-ahead log is damaged anywhere but in its last, unfinished
+ *            record, if a log ends before the point that was synced, or if a log is missing; a record that a
+ *            kill or a power cut left unfinished is reported in ret_why (it cannot have been confirmed: its
+ *            sync had not returned). A folder whose CURRENT is gone is not taken for a new one. The content
+ *            of the log is rewritten and synced while opening, unless the store is only read.
  * Fails by:  -EUCLEAN with the file and the place.
- * Read next: wals.c (what a power cut leaves, which log is missing), witness.c (what RocksDB does not notice)
+ * Read next: wals.c (traces of a power cut, missing logs), witness.c (losses that RocksDB does not notice)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -28,8 +29,9 @@ enum {
 	OPEN_FILES_MAX = 128, /* of one store; the process's limit is 1024 by default and mailboxes need most of them */
 	OPEN_FILES_SHARD_BITS = 0, /* one list of them: 64 lists of two each close most files, to open them again */
 	/*
-	 * RocksDB's diary, the file LOG: only its head, and two files of it. Where a disk fails while a line is written there, the next line
-	 * is an assertion in 7.8: the process aborts, where it should say what failed. What goes wrong later is told by the calls themselves.
+	 * RocksDB's own log, the file LOG: only its head, and two files of it. Where a disk fails while a line is
+	 * written there, RocksDB 7.8 runs into an assertion: the process aborts, where it should report the failure.
+	 * Later failures are returned by the calls themselves.
 	 */
 	DIARY_LEVEL = 5,
 	DIARY_BYTES = 256 * 1024,
@@ -42,12 +44,13 @@ enum {
 	BLOOM_BITS = 10,         /* one get in a hundred for an absent key reads a block */
 	MEMORY_BLOOM_PART = 100, /* of a write buffer, touched at once: eight bits for each row of 100 bytes in it */
 	/*
-	 * A compaction takes in all of the next level that it touches, and while one runs for seconds what is written piles up until
-	 * RocksDB stops all writes. So levels and files are small, in write buffers: the first level is no more than what comes into it at once.
+	 * A compaction takes in all of the next level that it touches, and while one runs for seconds new
+	 * files pile up until RocksDB stops all writes. So levels and files are small, in write buffers: the
+	 * first level holds no more than comes into it at once.
 	 */
 	LEVEL_BUFFERS = 4,
 	FILE_BUFFERS = 2,
-	BACKGROUND_JOBS = 4, /* of them one flushes; the others compact beside one another only when writes pile up */
+	BACKGROUND_JOBS = 4, /* one of them flushes; the others compact side by side only when writes pile up */
 	DELETION_WINDOW = 4096,
 	DELETION_TRIGGER = 1024, /* a file with a quarter of tombstones is compacted */
 };
@@ -60,7 +63,10 @@ static void set_table_options(rocksdb_options_t *options, rocksdb_cache_t *cache
 	rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
 	rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS));
 	rocksdb_block_based_options_set_whole_key_filtering(table, 1);
-	/* In pieces: the filter of a whole file is larger than a shard of the cache, and was read and checked for every get. */
+	/*
+	 * In partitions: the filter of a whole file is larger than a shard of the cache, and was read and
+	 * checked for every get.
+	 */
 	rocksdb_block_based_options_set_index_type(table, rocksdb_block_based_table_index_type_two_level_index_search);
 	rocksdb_block_based_options_set_partition_filters(table, 1);
 	rocksdb_block_based_options_set_metadata_block_size(table, METADATA_BLOCK_BYTES);
@@ -100,7 +106,7 @@ static rocksdb_options_t *rocks_options_new(const struct store_options *asked, r
 	return options;
 }
 
-/* A copy for the families that are `asked_in_vain` (store.h). */
+/* A copy of the options for the families that are `asked_in_vain` (store.h). */
 static rocksdb_options_t *rocks_options_asked_in_vain(const rocksdb_options_t *options)
 {
 	rocksdb_options_t *filtering = rocksdb_options_create_copy((rocksdb_options_t *)options);
@@ -111,7 +117,7 @@ static rocksdb_options_t *rocks_options_asked_in_vain(const rocksdb_options_t *o
 
 DEFINE_CLEANUP(DIR *, closedir)
 
-/* In a write-ahead log or a sorted file. */
+/* Does the folder hold rows, in a write-ahead log or a sorted file? */
 static bool holds_rows(const char *folder)
 {
 	_cleanup_(closedirp) DIR *listing = opendir(folder);
@@ -154,15 +160,19 @@ static int open_database(
 		return -EUCLEAN;
 	if (!rocks->read_only || !strstr(rocks->store.why, "Column family not found"))
 		return r;
-	/* Either the process that made the store was killed before it had made all families, or the MANIFEST lost its end. */
+	/*
+	 * Either the process that made the store was killed before it had made all families, or the MANIFEST
+	 * lost its end.
+	 */
 	return holds_rows(path) ? -EUCLEAN : -ENOENT;
 }
 
 /*
- * A kill or a power cut may leave the last record of the write-ahead log unfinished. That record was never confirmed, so it may go,
- * but not without a word: first open as if nothing may be missing, then, if only the last record of the newest log is in question
- * (RocksDB would forgive an older one too), with a tail that ends too early, and at last, where the power left holes in it, up
- * to it. Damage before the tail, and a record that is whole but wrong, are refused.
+ * A kill or a power cut may leave the last record of the write-ahead log unfinished. That record was never
+ * confirmed, so it may go, but not unreported: the first opening allows no loss. If only the last record of
+ * the newest log is in question (RocksDB would forgive an older one too), the second allows a tail that ends
+ * too early, and the last, if the power cut left holes in the tail, opens up to the first hole. Damage before
+ * the tail, and a record that is whole but wrong, are refused.
  */
 static int open_strictly(struct rocks_store *rocks, const char *path, const struct store_options *asked)
 {
@@ -187,7 +197,10 @@ static int open_strictly(struct rocks_store *rocks, const char *path, const stru
 	return r;
 }
 
-/* From which write-ahead log on RocksDB's own notes need them. Any of its families will do to open them with. */
+/*
+ * The first write-ahead log that RocksDB's manifest needs. The manifest can be opened with any of its
+ * families.
+ */
 static uint64_t needed_from(struct rocks_store *rocks, const char *path)
 {
 	uint64_t number = 0;
@@ -197,7 +210,7 @@ static uint64_t needed_from(struct rocks_store *rocks, const char *path)
 	rocksdb_options_set_wal_recovery_mode(rocks->options, rocksdb_skip_any_corrupted_records_recovery);
 	db = rocksdb_open_for_read_only(rocks->options, path, 0, &words);
 	if (!db) {
-		rocksdb_free(words); /* opening it in earnest will say the same */
+		rocksdb_free(words); /* the real opening will report the same */
 		return 0;
 	}
 	if (rocksdb_property_int(db, "rocksdb.min-log-number-to-keep", &number) != 0)
@@ -206,7 +219,7 @@ static uint64_t needed_from(struct rocks_store *rocks, const char *path)
 	return number;
 }
 
-/* RocksDB opens without a word when a write-ahead log is not there: it takes what it finds. */
+/* RocksDB opens without an error when a write-ahead log is missing: it takes the logs that it finds. */
 static int check_wals(struct rocks_store *rocks, const char *path, const struct store_options *asked)
 {
 	struct wals known = { 0 };
@@ -222,7 +235,10 @@ static int check_wals(struct rocks_store *rocks, const char *path, const struct 
 	return r;
 }
 
-/* RocksDB would begin a new database in the place of one that lost its CURRENT, and delete what it finds there. */
+/*
+ * RocksDB would begin a new database in a folder that lost its CURRENT, and delete the files that it finds
+ * there.
+ */
 static int check_current(struct rocks_store *rocks, const char *path)
 {
 	char current[600];
@@ -244,7 +260,7 @@ static int check_and_open(struct rocks_store *rocks, const char *path, const str
 	uint64_t found;
 	int r = asked->falls_back ? 0 : check_current(rocks, path);
 
-	/* Before anything opens it: what the manifest does not name any more is deleted. */
+	/* before RocksDB opens the store: it deletes files that the manifest does not name any more */
 	if (r == 0 && !asked->falls_back && !asked->accepts_loss)
 		r = witness_check_manifest(path, rocks->store.why);
 	if (r == 0 && !asked->falls_back)
@@ -263,7 +279,7 @@ static int check_and_open(struct rocks_store *rocks, const char *path, const str
 static struct rocks_store *new_store(const char *path, const struct store_options *options, bool read_only)
 {
 	struct rocks_store *rocks = memory_new(sizeof(*rocks));
-	rocksdb_set_perf_level(rocksdb_disable); /* of this thread: nobody reads its counters */
+	rocksdb_set_perf_level(rocksdb_disable); /* for this thread: its counters are never read */
 	rocks->store.engine = &rocks_engine;
 	rocks->store.family_count = store_count_families(options);
 	rocks->path = memory_copy_text(path);
@@ -290,7 +306,7 @@ int rocks_reopen(struct store *store)
 	return check_and_open(rocks, rocks->path, &rocks->asked);
 }
 
-/* Of the store that was opened, or of what was in the way. */
+/* Returns the store that was opened, or the error and its reason. */
 static int hand_over(struct rocks_store *rocks, int r, struct store **ret, char ret_why[512])
 {
 	if (ret_why)

@@ -1,8 +1,9 @@
 /*
- * wals.c: the row of write-ahead logs: what is missing in it, and whether a power cut tore its end
+ * wals.c: the sequence of write-ahead logs: which are missing, and whether a power cut tore its end
  *
- * Reads RocksDB's write-ahead logs: blocks of 32 KiB; per fragment a masked CRC-32C, length and type. A record begins with the number
- * of its first operation and how many there are. Only wals_empty_unfinished changes any. Only torn_tail looks at checksums.
+ * Reads RocksDB's write-ahead logs: blocks of 32 KiB; per fragment a masked CRC-32C, length and type. A
+ * record begins with the number of its first operation and their count. Only wals_empty_unfinished changes a
+ * log. Only torn_tail looks at checksums.
  * Fails by:  -EUCLEAN with the file that is missing, or the two with a gap between them.
  * Read next: wals.h, witness.c (it knows which logs there were)
  */
@@ -89,7 +90,7 @@ static bool has(const struct wals *wals, uint64_t number)
 		bsearch(&number, wals->numbers, wals->count, sizeof(wals->numbers[0]), compare_numbers);
 }
 
-/* The numbers lie at a record's beginning, which the end of a block may cut in two. */
+/* The numbers lie at the beginning of a record, which the end of a block may cut in two. */
 static void take_fragment(struct reading *reading, uint8_t type, const uint8_t *body, size_t len)
 {
 	uint64_t first;
@@ -201,7 +202,7 @@ int wals_check(const char *folder, const struct wals *known, uint64_t needed_fro
 		if (there.numbers[i] < needed_from)
 			continue;
 		if (read_span(folder, there.numbers[i], &span) < 0)
-			continue; /* RocksDB says why better */
+			continue; /* RocksDB reports the reason better */
 		if (span.first == 0 && has(known, there.numbers[i]))
 			r = missing(folder, there.numbers[i], "holds no whole record", ret_why);
 		else
@@ -215,7 +216,7 @@ int wals_check(const char *folder, const struct wals *known, uint64_t needed_fro
 /*
  * --- torn_tail tells a record that a power cut tore from one that was damaged later ---
  *
- * Fails by:  "not torn", in any doubt: the caller then refuses the log that cannot be read.
+ * Fails by:  "not torn", in any doubt: the caller then refuses the unreadable log.
  */
 
 static const uint32_t CASTAGNOLI = 0x82f63b78, MASK_DELTA = 0xa282ead8;
@@ -239,7 +240,7 @@ static uint32_t masked_crc(const uint8_t *bytes, size_t len)
 	return (crc >> 15 | crc << 17) + MASK_DELTA;
 }
 
-/* How long the fragment at `at` is, header included; 0: there is none that is whole. */
+/* Length of the fragment at `at`, header included; 0: there is no whole one. */
 static size_t whole_fragment(const uint8_t *log, size_t len, size_t at)
 {
 	size_t block_left = BLOCK - at % BLOCK, left = len - at < block_left ? len - at : block_left;
@@ -266,7 +267,10 @@ static bool is_zero(const uint8_t *bytes, size_t len)
 	return true;
 }
 
-/* A sector's share of the fragment at `at` is missing: zero to its end, or behind the end of the file. */
+/*
+ * A sector of the fragment at `at` was not written: it is zero to the sector's end, or lies behind the end of
+ * the file.
+ */
 static bool has_unwritten_sector(const uint8_t *log, size_t len, size_t at)
 {
 	size_t block_end = at - at % BLOCK + BLOCK, end = block_end;
@@ -286,7 +290,7 @@ static bool has_unwritten_sector(const uint8_t *log, size_t len, size_t at)
 	return false;
 }
 
-/* Whether a record begins, whole, anywhere behind the damage: then the damaged one had been synced. */
+/* Whether a whole record begins anywhere behind the damage: then the damaged record had been synced. */
 static bool record_begins_behind(const uint8_t *log, size_t len, size_t from)
 {
 	for (size_t at = from; at + HEADER <= len; at++)

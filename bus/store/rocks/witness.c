@@ -1,16 +1,19 @@
 /*
- * witness.c: how far a store was synced, kept beside it
+ * witness.c: a file beside a store that notes how far the store was synced
  *
- * A write-ahead log that lost its end at the border of two records, or altogether, looks as if it had never been longer, and
- * RocksDB opens it without a word; so does its MANIFEST, and then it deletes the files that the lost end had named. This file
- * remembers: after every synced commit the store's sequence number, the numbers of its write-ahead logs, and how long the MANIFEST
- * was when it had been left alone for a second (RocksDB syncs what it adds at once) are written into it, unsynced, so it never
- * claims more than is on the disk, and costs a microsecond.
+ * If a write-ahead log lost its end at the border of two records, or was lost altogether, RocksDB does not
+ * notice and opens the store; so it does with its MANIFEST, and then it deletes the files that the lost end
+ * had named. This file remembers: after every synced commit the process writes into it, unsynced, the store's
+ * sequence number, the numbers of its write-ahead logs, and the length of the MANIFEST once that has been
+ * left alone for a second (RocksDB syncs its additions at once). So it never claims more than is on the disk,
+ * and costs a microsecond.
  *
- * Owns:      <folder>/witness: a magic number, the sequence number, the logs, the MANIFEST, a CRC; less than a sector.
- * Promises:  what it says is a lower bound of what the store must hold. A log that it names held something then.
- * Fails by:  saying nothing where it is missing or damaged: that proves nothing, and it is written anew. A disk that does not
- *            take it is a disk that fails: an error, as of the store itself.
+ * Owns:      <folder>/witness: a magic number, the sequence number, the logs, the MANIFEST, a CRC; less than
+ *            a sector.
+ * Promises:  its numbers are a lower bound of what the store must hold. A log that it names held something
+ *            then.
+ * Fails by:  claiming nothing where it is missing or damaged: that proves nothing, and it is written anew. If
+ *            the disk cannot store it, that is an error, as with the store itself.
  * Read next: rocks_open.c
  */
 #include "bus/store/rocks/witness.h"
@@ -47,17 +50,20 @@ enum {
 static const char MAGIC[MAGIC_LEN + 1] = "cbwitne3", OLD_MAGIC[MAGIC_LEN + 1] = "cbwitne2",
 				    OLDER_MAGIC[MAGIC_LEN + 1] = "cbwitnes";
 
-/* A folder's time of change is as coarse as the kernel's tick: so long a change may hide behind the one before it. */
+/*
+ * A folder's time of change is as coarse as the kernel's tick: within this time a change may hide behind the
+ * one before it.
+ */
 static const int64_t SETTLED_US = 20 * US_PER_MS;
 
-/* RocksDB syncs what it has added to its MANIFEST at once; after so long it has. */
+/* RocksDB syncs an addition to its MANIFEST at once; after this time it is synced. */
 static const int64_t MANIFEST_SETTLED_US = US_PER_S;
 
 struct manifest {
 	uint64_t number, len; /* len 0: not known */
 };
 
-struct testimony { /* what the file says */
+struct testimony { /* the content of the file */
 	uint64_t sequence;
 	struct wals logs;
 	struct manifest manifest;
@@ -68,7 +74,7 @@ struct witness {
 	char *folder;
 	struct wals logs;
 	int64_t changed_us; /* the folder, when it was last read */
-	bool settled;       /* and no change can hide behind that one */
+	bool settled;       /* no later change can hide behind that one */
 	struct manifest manifest;
 };
 
@@ -112,7 +118,7 @@ static bool read_record(const uint8_t record[WITNESS_LEN], ssize_t len, struct t
 	return read_logs(record, &ret->logs);
 }
 
-/* false: it is damaged. One that is not there says nothing, and so does an empty one: it was never written. */
+/* false: the file is damaged. A file that is missing or empty was never written, and claims nothing. */
 static bool read_file(const char *folder, struct testimony *ret)
 {
 	uint8_t record[WITNESS_LEN] = { 0 };
@@ -139,7 +145,7 @@ void witness_read(const char *folder, struct wals *ret)
 	*ret = testimony.logs;
 }
 
-/* Which MANIFEST counts, as CURRENT says; false: none can be made out, and RocksDB will say so. */
+/* The number of the MANIFEST that CURRENT names; false: it cannot be found, and RocksDB will report that. */
 static bool read_current(const char *folder, uint64_t *ret_number)
 {
 	char path[600], name[64] = "";
@@ -176,7 +182,7 @@ int witness_check_manifest(const char *folder, char ret_why[512])
 	return -EUCLEAN;
 }
 
-/* Behind what is to be said already: a log that was cut short in the same accident. */
+/* Appends to a reason that may stand there already: a log that was cut short in the same accident. */
 static void say_damaged(const char *folder, char why[512])
 {
 	size_t said = strlen(why);
@@ -222,7 +228,7 @@ int witness_open(const char *folder, struct witness **ret, char ret_why[512])
 	return 0;
 }
 
-/* The logs come and go seldom, and the folder's time of change tells when. true: it was looked at. */
+/* The logs change seldom, and the folder's time of change shows when. true: the folder was read. */
 static bool look_at_logs(struct witness *witness)
 {
 	struct timespec now;
@@ -241,7 +247,9 @@ static bool look_at_logs(struct witness *witness)
 	return true;
 }
 
-/* A new one comes with a new CURRENT, which changes the folder; what is added to it changes itself. */
+/*
+ * A new MANIFEST comes with a new CURRENT, which changes the folder; an addition changes the MANIFEST itself.
+ */
 static void look_at_manifest(struct witness *witness, bool folder_changed)
 {
 	struct timespec now;
