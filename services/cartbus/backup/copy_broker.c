@@ -75,7 +75,7 @@ static int write_config(struct copy_broker *broker, const char *state)
 	add_section(from, "clock", clock, &text);
 	add_section(from, "retention", retention, &text);
 	add_section(from, "broker", topology, &text);
-	buffer_add_text(&text, "headroom = 16\nheadroom-percent = 0\nheartbeat = 1500\n"); /* nobody hurries it */
+	buffer_add_text(&text, "headroom = 16\nheadroom-percent = 0\nheartbeat = 1500\n"); /* it may take its time */
 	r = file_write_new(broker->config, buffer_bytes(&text), 0600);
 	if (r < 0)
 		complain(broker->outer, "%s: %s", broker->config, strerror(-r));
