@@ -101,7 +101,7 @@ static void save(const struct broker_away *away)
 			strerror(-failed));
 }
 
-/* A way that was not there when it was written is owed what stands. */
+/* A way that was not configured when the file was written is owed the notice that stands. */
 static void take_owed(struct broker_away *away, const json_t *owed)
 {
 	for (int i = 0; i < away->way_count; i++) {
