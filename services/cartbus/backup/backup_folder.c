@@ -54,7 +54,10 @@ static void to_hex(const unsigned char *digest, unsigned int len, char ret[SHA25
 		snprintf(ret + (size_t)2 * i, 3, "%02x", digest[i]);
 }
 
-/* Reads all of a file, copies it to `to` if `to` is a file, and returns the size and the sum of the bytes read. */
+/*
+ * Reads all of a file, copies it to `to` if `to` is a file, and returns the size and the sum of the bytes
+ * read.
+ */
 static int sum_file(int from, int to, uint64_t *ret_size, char ret_sum[SHA256_HEX])
 {
 	_cleanup_(EVP_MD_CTX_freep) EVP_MD_CTX *context = EVP_MD_CTX_new();

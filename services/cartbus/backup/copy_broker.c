@@ -92,7 +92,7 @@ static void become(const struct copy_broker *broker)
 	char program[PATH_ROOM + 32], words[80];
 	int output;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* what it is at work on is a copy */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* the broker works on a copy */
 	if (getppid() == 1)
 		_exit(127);
 	snprintf(program, sizeof(program), "%s/cartbus-broker", programs_folder());

@@ -263,7 +263,7 @@ static bool is_any(const char *address)
 	return address[strspn(address, "0")] == '\0';
 }
 
-/* "::ffff:127.0.0.1": so a socket for both families shows what it has of the older one. */
+/* "::ffff:127.0.0.1": a socket for both families shows an IPv4 address in this form. */
 static const char MAPPED[] = "0000000000000000FFFF0000";
 static const char TABLE_V4[] = "/proc/net/tcp", TABLE_V6[] = "/proc/net/tcp6";
 

@@ -1,7 +1,8 @@
 /*
  * send_test.c: `cartbus send-test`: one real mail, by the transport that reminders take
  *
- * Promises:  it goes to the address that was named and to no other; it says that it is a test, unsubscribes nobody, claims
+ * Promises:  it goes to the address that was named and to no other; it says that it is a test, unsubscribes
+ *            nobody, claims
  *            nothing and is no reminder to any service. Who sent it is on record before it goes.
  * Fails by:  the mail server's own words, and what to look at.
  * Read next: reminder_mail.c (the mail), services/kit/mail/transport.c

@@ -6,7 +6,8 @@
  *
  * Owns:      that file, and the notice that is on its way on each of the ways.
  * Promises:  once per way that it is away and once that it is back, in that order, however often the monitor is started meanwhile; a
- *            notice is owed until it has arrived. A monitor that dies between sending and noting it sends it again, with the same id.
+ *            notice is owed until it has arrived. A monitor that dies between sending and noting it sends it
+ *            again, with the same id.
  * Fails by:  logging each attempt that failed, and trying again later. A file that cannot be written is logged: then a restart tells
  *            again. A standby tells as well: whether the active one does, it cannot know.
  * Read next: channels.c (what is sent), monitor.c (all other alarms)

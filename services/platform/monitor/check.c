@@ -145,7 +145,10 @@ static bool undelivered(const struct circumstances *now, Alarm *ret)
 		say(ret, "alarms do not arrive on %d ways of [monitor]: %.300s", none.count, none.channels);
 }
 
-/* The admin must be told while there is room to do something: below one headroom the broker takes nothing new. */
+/*
+ * The admin must be told while there is room to do something: below one headroom the broker takes nothing
+ * new.
+ */
 static bool disk(const struct circumstances *now, Alarm *ret)
 {
 	uint64_t free = now->view->free_bytes, headroom = now->view->headroom_bytes;
