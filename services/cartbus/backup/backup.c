@@ -45,7 +45,10 @@ static json_t *take_snapshot(const struct command *command)
 	return snapshot;
 }
 
-/* A person who was erased to the end by now is not in the copy; the list goes along, for those copies that hold somebody yet. */
+/*
+ * The copy holds no person whose erasure is complete. The list goes along for copies that still hold an
+ * erased person.
+ */
 static int write_note(const struct command *command, const char *folder, json_t *snapshot, json_t *files, json_t *list,
 	const struct backup_sum *blobs)
 {

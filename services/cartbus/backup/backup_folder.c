@@ -54,7 +54,10 @@ static void to_hex(const unsigned char *digest, unsigned int len, char ret[SHA25
 		snprintf(ret + (size_t)2 * i, 3, "%02x", digest[i]);
 }
 
-/* Reads all of a file, into another if `to` is one; size and sum of what was read. */
+/*
+ * Reads all of a file, copies it to `to` if `to` is a file, and returns the size and the sum of the bytes
+ * read.
+ */
 static int sum_file(int from, int to, uint64_t *ret_size, char ret_sum[SHA256_HEX])
 {
 	_cleanup_(EVP_MD_CTX_freep) EVP_MD_CTX *context = EVP_MD_CTX_new();
@@ -364,7 +367,7 @@ static int remove_one(const char *path, const struct stat *found, int what, stru
 {
 	(void)found, (void)what, (void)where;
 	remove(path);
-	return 0; /* what can be removed is, whatever else cannot */
+	return 0; /* a file that cannot be removed does not keep the others */
 }
 
 void backup_remove_tree(const char *folder)

@@ -382,7 +382,7 @@ static bool look_at_entry(const struct entry *entry, void *context)
 	return true;
 }
 
-/* Of the log only topics whose messages name blobs are read. */
+/* Reads only those topics of the log whose messages name blobs. */
 static int look_for_named(const struct command *command, const char *root)
 {
 	struct named named = { .command = command, .root = root };

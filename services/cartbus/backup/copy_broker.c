@@ -75,7 +75,7 @@ static int write_config(struct copy_broker *broker, const char *state)
 	add_section(from, "clock", clock, &text);
 	add_section(from, "retention", retention, &text);
 	add_section(from, "broker", topology, &text);
-	buffer_add_text(&text, "headroom = 16\nheadroom-percent = 0\nheartbeat = 1500\n"); /* nobody hurries it */
+	buffer_add_text(&text, "headroom = 16\nheadroom-percent = 0\nheartbeat = 1500\n"); /* it may take its time */
 	r = file_write_new(broker->config, buffer_bytes(&text), 0600);
 	if (r < 0)
 		complain(broker->outer, "%s: %s", broker->config, strerror(-r));
@@ -92,7 +92,7 @@ static void become(const struct copy_broker *broker)
 	char program[PATH_ROOM + 32], words[80];
 	int output;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* what it is at work on is a copy */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* the broker works on a copy */
 	if (getppid() == 1)
 		_exit(127);
 	snprintf(program, sizeof(program), "%s/cartbus-broker", programs_folder());

@@ -216,7 +216,7 @@ static bool take_cart(const char *shop, const char *key, const CartState *cart, 
 	return true;
 }
 
-/* unsub knows by which way somebody came onto the list. */
+/* unsub knows by which way a person came onto the list. */
 static bool take_suppression(const char *shop, const char *key, const Suppression *row, void *context)
 {
 	const struct learning *learning = context;

@@ -46,7 +46,7 @@ static const char *order_of(const CartIds *ids, char names[JOIN_NAMES_MAX][80])
 					     : ids->customer_id;
 }
 
-/* Whom or which order it is about: what was learnt from two places counts once. */
+/* The person or the order that a message is about: a message learnt from two places counts once. */
 static const char *subject_of(const struct topic *topic, const void *message, char names[JOIN_NAMES_MAX][80])
 {
 	if (topic == &topic_optout_request)
@@ -146,7 +146,7 @@ static int say_one(struct client *client, const json_t *one, char why[256])
 		message, &said, why);
 }
 
-/* The higher, the less is mailed. */
+/* The higher the number, the fewer mails the mode lets out. */
 static int strictness(ShopMode mode)
 {
 	switch (mode) {

@@ -151,7 +151,7 @@ static void note_how_far(struct recover_sends *recovery, const struct reading *r
 	recovery->has_sidelog |= place == PLACE_LAST && is_kin(recovery, &read->head) && read->damages == 0;
 }
 
-/* `is_ours`: it is of this installation, of whatever log. */
+/* `is_ours`: the side log is of this installation, no matter of which of its logs. */
 static int learn_from(struct recover_sends *recovery, const char *path, enum place place, bool is_ours)
 {
 	struct reading reading = { .recovery = recovery, .in_place = place == PLACE_LAST };

@@ -163,7 +163,7 @@ static int put_aside(struct restoring *restoring, const char *name)
 	return r >= 0 && has_current ? put_file_aside(restoring, name, "CURRENT") : r;
 }
 
-/* And those that were put away beside it: what they tell is in the note. */
+/* Puts aside also the side logs that were put away beside it: the note holds what they tell. */
 static int put_sidelogs_aside(const struct restoring *restoring)
 {
 	char folder[PATH_BYTES], aside[PATH_BYTES];
@@ -333,7 +333,7 @@ static int lift_mark(const struct restoring *restoring)
 	return r;
 }
 
-/* From here on things move. The note first: it is what cannot be learnt again. */
+/* From here on files move. The note is written first: its content cannot be learnt again. */
 static int put_in_place(struct restoring *restoring)
 {
 	char from[PATH_BYTES], to[PATH_BYTES], lock[PATH_BYTES + 8];

@@ -171,7 +171,7 @@ static int check_key(const struct command *command, const json_t *note)
 	return ended;
 }
 
-/* ---- what gateways accepted ---- */
+/* ---- the messages that gateways accepted ---- */
 
 static bool holds_spool(const char *folder)
 {

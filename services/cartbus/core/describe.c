@@ -76,7 +76,7 @@ static void add_text(const struct description *to, const char *before, const cha
 		buffer_printf(to->line, "%s%s", before, text);
 }
 
-/* "2026-11-20 14:05 UTC", as facts have it; its length, 0: there is none. */
+/* Reads a moment as facts write it, "2026-11-20 14:05 UTC". Returns its length; 0: there is none. */
 static int read_moment(const char *text, int64_t *ret_us)
 {
 	struct local_time at = { 0 };

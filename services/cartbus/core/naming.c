@@ -38,7 +38,7 @@ int name_address(const struct command *command, const char *shop, const char *ad
 	return failed;
 }
 
-/* No address begins so: a colon has no place in one. */
+/* No address begins with "customer:": an address holds no colon. */
 void name_customer(struct bytes key, const char *shop, const char *customer, char ret_hash[ADDRESS_HASH_LEN + 1])
 {
 	char text[ADDRESS_MAX + 1];

@@ -1,5 +1,5 @@
 /*
- * record.c: an audit of what an operator has the broker do
+ * record.c: publishes an audit of each action that an operator has the broker do
  *
  * The broker knows nothing of audits: so the command says one first. One that could not be said is not followed by the act.
  */

@@ -341,7 +341,7 @@ void manual_print_one(const struct command *command, const struct arguments *arg
 		"examples", parting ? parting + 1 : "", "options", options_json(arguments->takes)));
 }
 
-/* In a child: to tell what it takes is all that a subcommand comes to, and it ends there. */
+/* Runs in a child: the subcommand only tells its arguments, and the child ends there. */
 static int describe_in_child(const struct subcommand *one)
 {
 	struct command command = { .name = one->name, .subcommand = one, .is_told_of = true };
@@ -372,7 +372,7 @@ static int print_key(const struct config_key *key, void *file)
 	return 0;
 }
 
-/* What stands for a word of the usage line, where there is a list of it. */
+/* Prints the values that a word of the usage line may have, where there is a list of them. */
 static void print_values(void)
 {
 	json_t *modes = json_array(), *programs = json_array();

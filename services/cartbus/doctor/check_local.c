@@ -142,7 +142,7 @@ static int spawn_broker(const struct command *command, int output, pid_t *ret)
 	return -r;
 }
 
-/* What it died of is its last line: "<2>broker: cannot read the topology". */
+/* The last line of a process tells why it ended: "<2>broker: cannot read the topology". */
 static const char *last_words(char words[WORDS_MOST], int output)
 {
 	size_t len = 0;
@@ -263,7 +263,7 @@ static bool is_any(const char *address)
 	return address[strspn(address, "0")] == '\0';
 }
 
-/* "::ffff:127.0.0.1": so a socket for both families shows what it has of the older one. */
+/* "::ffff:127.0.0.1": a socket for both families shows an IPv4 address in this form. */
 static const char MAPPED[] = "0000000000000000FFFF0000";
 static const char TABLE_V4[] = "/proc/net/tcp", TABLE_V6[] = "/proc/net/tcp6";
 
@@ -281,7 +281,7 @@ static bool is_in_the_way(const char *theirs, bool theirs_is_v6, const char *add
 
 struct holder {
 	unsigned long inode; /* of the socket that listens; 0: none does */
-	uid_t uid;           /* who opened it */
+	uid_t uid;           /* the user who opened the socket */
 	char program[PROGRAM_ROOM];
 };
 

@@ -43,7 +43,7 @@ static const char *path_of(const struct doctor *doctor, const char *key)
 	return config_get(doctor->command->config, "paths", NULL, key);
 }
 
-/* Told once: who may not look into one folder may not look into its neighbours either. */
+/* Told once: a user who may not look into one folder may not look into its neighbours either. */
 static bool is_hidden(const char *path, int kind)
 {
 	if (kind != FTW_DNR && kind != FTW_NS)
@@ -75,7 +75,10 @@ static int look_at_secret(const char *path, const struct stat *stat, int kind, s
 	return 0;
 }
 
-/* A public key and the list of peers may be read; who writes them decides who may come. */
+/*
+ * Any user may read a public key and the list of peers. A user who may write them decides which peers may
+ * connect.
+ */
 static int look_at_key(const char *path, const struct stat *stat, int kind, struct FTW *at)
 {
 	const char *dot = strrchr(path, '.');
@@ -218,7 +221,10 @@ static bool has_log(const struct doctor *doctor)
 	return access(path, F_OK) == 0;
 }
 
-/* Of a broker that does not run nobody else tells it: it judges its side log when it starts. */
+/*
+ * The broker judges its side log only when it starts. While it does not run, only this check tells of a
+ * damaged one.
+ */
 static void look_at_sidelog(struct doctor *doctor)
 {
 	static const char mends[] = "start the broker, which writes what is missing from the log";
@@ -271,7 +277,7 @@ struct readers {
 	char blocked[PATH_ROOM]; /* the last that was told: a folder closes the way to many */
 };
 
-/* ---- who reads ---- */
+/* ---- the users that read ---- */
 
 static int add_user(const char *name, void *context)
 {
@@ -281,7 +287,7 @@ static int add_user(const char *name, void *context)
 	struct user *user = &readers->users[readers->count];
 
 	if (!known || known->pw_uid == 0 || !service || readers->count == USERS_MOST)
-		return 0; /* who is not there is the configuration's finding */
+		return 0; /* a user that does not exist is a finding of the configuration */
 	TEXT_COPY(user->name, name);
 	user->uid = known->pw_uid;
 	user->group_count = GROUPS_MOST;

@@ -199,7 +199,7 @@ struct unit {
 	bool is_outdated; /* its file was changed, and systemd has not read it again */
 };
 
-/* What systemd answers for a program that it could not begin. */
+/* The exit codes by which systemd tells why it could not begin a program. */
 static const struct {
 	int status;
 	const char *words, *remedy;

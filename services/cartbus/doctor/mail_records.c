@@ -1,5 +1,5 @@
 /*
- * mail_records.c: what a domain's SPF, DKIM and DMARC records say
+ * mail_records.c: judges a domain's SPF, DKIM and DMARC records
  *
  * Promises: judges what can be told from the records alone. Whether the mail server's address is among those that SPF names is the mail
  *           server's own to know: where it sends from, cartbus does not see.

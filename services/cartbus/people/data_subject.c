@@ -61,7 +61,7 @@ static const char *texts_at(const struct texts *texts, size_t i)
 	return i < texts->count ? texts->all[i] : NULL;
 }
 
-enum { STRONG_LEAST = 16 /* bytes: by chance nobody else has such a token */ };
+enum { STRONG_LEAST = 16 /* bytes: by chance no other person has such a token */ };
 
 struct carried { /* of one message */
 	struct carried *next;

@@ -1,5 +1,5 @@
 /*
- * data_subject_record.c: what is done with one shopper's data, on record; and the person's dead letters
+ * data_subject_record.c: records each action on one shopper's data, and finds the person's dead letters
  *
  * Promises:  the record names the person by the keyed hash of the person's address alone.
  */

@@ -302,7 +302,7 @@ int erase_copy(const struct command *command, const char *folder, const json_t *
 	if (!copying.note)
 		return EXIT_NO;
 	backup_log_path(folder, copying.note, copying.log_path);
-	text_random_name(name); /* who was killed over another one does not write into this */
+	text_random_name(name); /* a process that was killed over another backup does not write into this one */
 	snprintf(copying.state, sizeof(copying.state), "%s/erasing.%.8s", folder, name);
 	snprintf(copying.inside, sizeof(copying.inside), "%s/broker", copying.state);
 	copying.pending = erasures_but(list, json_object_get(copying.note, "erased"));

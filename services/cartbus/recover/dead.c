@@ -273,7 +273,7 @@ static int drop_dead_letter(const json_t *dead_letter, void *context)
 	return EXIT_FINE;
 }
 
-/* What is dropped, why and by whom. */
+/* Records which letters are dropped, why, and by whom. */
 static int record_drop(const struct dropping *dropping, const json_t *what)
 {
 	json_t *act = json_deep_copy(what);

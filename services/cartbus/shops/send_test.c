@@ -1,7 +1,8 @@
 /*
  * send_test.c: `cartbus send-test`: one real mail, by the transport that reminders take
  *
- * Promises:  it goes to the address that was named and to nobody else; it says that it is a test, unsubscribes nobody, claims
+ * Promises:  it goes to the address that was named and to no other; it says that it is a test, unsubscribes
+ *            nobody, claims
  *            nothing and is no reminder to any service. Who sent it is on record before it goes.
  * Fails by:  the mail server's own words, and what to look at.
  * Read next: reminder_mail.c (the mail), services/kit/mail/transport.c
@@ -57,7 +58,7 @@ static bool see_suppression(const struct entry *entry, void *context)
 	return true;
 }
 
-/* A test is no way around a no: who said it to this shop is not written to. */
+/* A test goes to no person who told this shop to stop mails. */
 static int check_address(struct sending *sending, struct client *client)
 {
 	struct shop shop;

@@ -237,7 +237,7 @@ static int rotate_secret(struct secret *secret)
 	return write_secret(secret, text);
 }
 
-/* A secret that was ended does not come back with the power. */
+/* A secret that was ended does not come back after a power cut. */
 static int remove_durably(const char *path)
 {
 	char room[PATH_ROOM + 16];

@@ -480,7 +480,7 @@ static int print_effective(const struct command *command)
 	return EXIT_FINE;
 }
 
-/* Who may not read the shops is no judge of them, and does not know how many there are. */
+/* A user who may not read the shops cannot judge them, and does not know how many there are. */
 static int check_shops(struct checking *checking)
 {
 	const char *path = config_get(checking->command->config, "paths", NULL, "shops");

@@ -276,7 +276,7 @@ struct differing {
 	const char *text, *label;
 };
 
-/* What diff(1) says goes into `out`. false: it could not be run. */
+/* Writes the output of diff(1) into `out`. false: diff could not be run. */
 static bool run_diff(const struct differing *before, const struct differing *after, int out)
 {
 	_cleanup_close_ int from = text_in_memory(before->text);
@@ -351,7 +351,7 @@ static int diff_versions(const struct asked *asked)
 		&(struct differing){ after->text, labels[1] });
 }
 
-/* What lies on the disk may be a bad edit that nobody uses. */
+/* The file on the disk may be a bad edit that is not in use. */
 static int diff_file(const struct asked *asked)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };

@@ -1,5 +1,5 @@
 /*
- * reminder_mail.c: a reminder that somebody wants to see or try: made, and taken apart again
+ * reminder_mail.c: makes a reminder for a command that shows or tries it, and takes it apart again
  *
  * Promises:  the mail is made by the function that the sender calls, from the cart as the log has it (or a sample) and the shop's
  *            files as they are now. Words are chosen as the services do (voice_choose), from the same files that the mirror reads.
@@ -225,7 +225,7 @@ static int make_link(const struct writing *writing, char ret[700])
 	return EXIT_FINE;
 }
 
-/* As the sender names the mail. Of a cart that was made up there is nobody to keep it from. */
+/* Reads the key by which the sender names the mail. The id of a made-up cart need not be kept from anyone. */
 static int read_id_key(const struct writing *writing, struct keyring *ret)
 {
 	char path[256];

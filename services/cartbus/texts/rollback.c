@@ -125,7 +125,7 @@ static int write_like(const char *path, const char *text, const struct stat *lik
 	return file_write_durably_for(path, bytes_of(text), like->st_mode & 0777, &owner);
 }
 
-/* An edit that was never in use is nowhere else. */
+/* Keeps a copy of an edit that was never in use: only this file holds it. */
 static int keep_edit(const struct rollback *rollback, const char *text, const struct stat *like)
 {
 	char path[PATH_ROOM + 8];

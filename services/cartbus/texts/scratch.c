@@ -1,8 +1,8 @@
 /*
- * scratch.c: a folder for what a rehearsal folds
+ * scratch.c: makes the folder for the state that a rehearsal folds
  *
- * A command that was killed leaves its folder behind, and shoppers in it: the next one takes it away. A command at work holds a lock
- * on its own folder.
+ * A command that was killed leaves its folder, with shoppers' data in it: the next command removes it. A
+ * running command locks its own folder.
  */
 #include "services/cartbus/texts/scratch.h"
 

@@ -280,7 +280,7 @@ static void print_json(const struct told *told)
 	json_decref(whole);
 }
 
-/* Prints it; how many steps differ. */
+/* Prints the trial, and returns how many steps differ. */
 static size_t trial_tell(const struct trial *trial, const struct rehearsal *rehearsal)
 {
 	struct told told = { .trial = trial, .rehearsal = rehearsal };

@@ -3,7 +3,8 @@
  *
  * Owns:      the process, the pipe with its lines.
  * Promises:  a child dies with its supervisor (SIGTERM by the kernel); Ctrl-C in the terminal reaches the supervisor alone, so
- *            that children stop in order. What dies is started again, later each time: 0.2 s, doubling, at most 10 s.
+ *            that children stop in order. A child that ends is started again, later each time: 0.2 s,
+ *            doubling, at most 10 s.
  */
 #include "services/cartbus/up/child.h"
 

@@ -316,7 +316,7 @@ static int make_webhook_key(const struct command *command)
 	return make_key_after(command, "alarm.webhook", "whsec_");
 }
 
-/* Only what listens to other hosts needs one. */
+/* Only a broker that listens to other hosts needs a key. */
 static int make_broker_key(const struct command *command)
 {
 	char why[512];

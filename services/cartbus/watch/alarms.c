@@ -2,7 +2,8 @@
  * alarms.c: the log's alarms, folded into those that stand; `cartbus alarm list | test | ack`
  *
  * Promises: an alarm that is published again while it stands changes its words, not since when it stands. A test goes the very ways that a
- *           real alarm goes, through the monitor, and says what each answered; who acknowledges is on record.
+ *           real alarm goes, through the monitor, and says what each answered; the record names the admin who
+ *           acknowledges.
  * Read next: services/platform/monitor/monitor.c
  */
 #include "services/cartbus/watch/alarms.h"

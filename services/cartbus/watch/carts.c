@@ -3,7 +3,7 @@
  *
  * Owns:      a small row of each cart of the shop, as its last cart.state tells it.
  * Promises:  the ids are those that `why`, `trace`, `preview` and `cart` take; addresses are masked. A cart that was merged into another one
- *            is not listed: the other one is, and goes by its names too.
+ *            is not listed: the other cart is listed, and has its names too.
  * Read next: timers.c (when a cart is looked at), outlook.c (what comes of it)
  */
 #include "services/cartbus/core/command.h"

@@ -1,5 +1,5 @@
 /*
- * health.c: is all well, and if not, why? `cartbus status` and `cartbus queues`
+ * health.c: tells whether all is well, and if not, why: `cartbus status` and `cartbus queues`
  *
  * Owns:     what makes it red: a disk that fills up, a clock that jumped, dead letters, a paused queue, a service without an active
  *           instance, a gateway that is away, claims that wait for one, a raised alarm that nobody has seen.
@@ -138,7 +138,7 @@ static void judge_alarms(struct health *health)
 	}
 }
 
-/* Wanted, so not red; but somebody may have forgotten it. */
+/* A stop is wanted, so it is not red; but the admin may have forgotten it. */
 static void note_stops(struct health *health)
 {
 	for (int i = 0; i < health->modes.count; i++) {
@@ -202,7 +202,7 @@ static int read_on(const struct command *command, struct client *client, struct 
 	return ended;
 }
 
-/* Nothing of what the other one told is true of this one. */
+/* Nothing that was read from the other log is true of this log. */
 static void notice_another_log(struct health *health)
 {
 	const char *log = member_text(health->status, "log");
@@ -283,7 +283,7 @@ static bool is_command(const json_t *session)
 	return strcmp(member_text(session, "service"), "cartbus") == 0;
 }
 
-/* Does anything run elsewhere than the broker? */
+/* Does any process run on another host than the broker? */
 static bool has_hosts(const json_t *status)
 {
 	const char *host;

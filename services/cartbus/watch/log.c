@@ -102,7 +102,7 @@ static bool topic_matches(const char *name, const char *wanted)
 	return strcmp(name, wanted) == 0;
 }
 
-/* How many topics are chosen then. */
+/* Returns how many topics are then chosen. */
 static int choose_of(const struct topic *const *topics, const char *wanted, struct nearest *nearest,
 	struct logging *logging, int count)
 {

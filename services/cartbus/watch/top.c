@@ -154,7 +154,7 @@ static int64_t interval_us(const struct top *top)
 	return (int64_t)(top->interval_s * US_PER_S);
 }
 
-/* Rates take two looks. */
+/* A rate needs two looks. */
 static int once(struct top *top)
 {
 	for (int look = 0; look < 2 && !is_asked_to_stop; look++) {

@@ -490,7 +490,7 @@ static double most_of(const struct looks *looks)
 	return most;
 }
 
-/* A terminal that knows no such characters gets others. */
+/* A terminal that cannot show block characters gets others. */
 static wchar_t spark(double share)
 {
 	static const wchar_t blocks[] = L"▁▂▃▄▅▆▇█", dead_letters[] = L"_.:-=+*#";

@@ -350,7 +350,7 @@ void top_figures_of(
 
 /* ---- as JSON ---- */
 
-/* What is not known is null. */
+/* A number that is not known becomes null. */
 static json_t *known(double number)
 {
 	return number < 0 ? json_null() : json_real(number);

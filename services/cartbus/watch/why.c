@@ -29,7 +29,7 @@ struct why {
 	int pending_count;
 };
 
-/* The inner workings are left out: each of them has an audit that says it in words. */
+/* The story leaves out internal messages: each of them has an audit that says it in words. */
 static bool belongs_into_story(const struct topic *topic)
 {
 	static const struct topic *const inner[] = { &topic_cart_state, &topic_cart_wake, &topic_cart_closed,

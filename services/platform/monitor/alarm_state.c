@@ -3,7 +3,7 @@
  *
  * Owns:      the tables alarm (shop, kind -> raised), alarm.words (shop, kind -> the alarm that stands, as it was said last) and
  *            alarm.handed_on (shop, kind -> what the admin was last to be told).
- * Promises:  pure; one that ends before anybody heard of it is told as raised and over.
+ * Promises:  pure; an alarm that ends before the admin heard of it is told as raised and over.
  * Read next: monitor.c
  */
 #include "services/platform/monitor/alarm_state.h"

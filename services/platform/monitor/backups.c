@@ -2,7 +2,8 @@
  * backups.c: when the log was backed up last, and whether that copy is sound
  *
  * Owns:      the row of table backup, from the records that `cartbus backup` says.
- * Promises:  who never had backups made by themselves is not alarmed about them; one that was made by hand is as good as any.
+ * Promises:  an admin who never had automatic backups gets no alarm about them; a backup made by hand is as
+ *            good as any.
  * Read next: services/cartbus/backup/backup_shelf.c, check.c
  */
 #include "services/platform/monitor/backups.h"

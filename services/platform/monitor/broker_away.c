@@ -6,7 +6,8 @@
  *
  * Owns:      that file, and the notice that is on its way on each of the ways.
  * Promises:  once per way that it is away and once that it is back, in that order, however often the monitor is started meanwhile; a
- *            notice is owed until it has arrived. Who dies between sending and writing it down sends again, with the same id.
+ *            notice is owed until it has arrived. A monitor that dies between sending and noting it sends it
+ *            again, with the same id.
  * Fails by:  logging each attempt that failed, and trying again later. A file that cannot be written is logged: then a restart tells
  *            again. A standby tells as well: whether the active one does, it cannot know.
  * Read next: channels.c (what is sent), monitor.c (all other alarms)
@@ -101,7 +102,7 @@ static void save(const struct broker_away *away)
 			strerror(-failed));
 }
 
-/* A way that was not there when it was written is owed what stands. */
+/* A way that was not configured when the file was written is owed the notice that stands. */
 static void take_owed(struct broker_away *away, const json_t *owed)
 {
 	for (int i = 0; i < away->way_count; i++) {

@@ -1,5 +1,5 @@
 /*
- * broker_status.c: asks the broker every few seconds how it is
+ * broker_status.c: asks the broker every few seconds for its status
  *
  * Owns:      the broker's last answer, and the rhythm.
  * Promises:  one question at a time; the conditions are looked at upon each answer.

@@ -1,7 +1,8 @@
 /*
  * channels.c: which ways there are to the admin; an alarm as a mail, and as JSON for a webhook
  *
- * Promises:  same alarm, same id: who gets it twice can tell. No address of a shopper is in an alarm's text, so none is here.
+ * Promises:  the same alarm has the same id, so a receiver can tell a repeat. No address of a shopper is in
+ *            an alarm's text, so none is here.
  * Fails by:  -EINVAL in words, at the start of the process already where the configuration is at fault.
  * Read next: monitor.c (when), services/kit/http/standard_webhook.h
  */

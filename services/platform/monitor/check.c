@@ -121,7 +121,7 @@ static bool ambiguous(const struct circumstances *now, Alarm *ret)
 			count.example);
 }
 
-/* Of twenty mails one is five in a hundred, and says more about an address than about a mail server. */
+/* One mail of twenty is five in a hundred, and says more about an address than about a mail server. */
 static bool sender_failures(const struct circumstances *now, Alarm *ret)
 {
 	struct rows_mailing mails = rows_mailing(now->state, now->now_us);
@@ -145,7 +145,10 @@ static bool undelivered(const struct circumstances *now, Alarm *ret)
 		say(ret, "alarms do not arrive on %d ways of [monitor]: %.300s", none.count, none.channels);
 }
 
-/* Somebody must be told while there is room to do something; below one headroom the broker takes nothing new. */
+/*
+ * The admin must be told while there is room to do something: below one headroom the broker takes nothing
+ * new.
+ */
 static bool disk(const struct circumstances *now, Alarm *ret)
 {
 	uint64_t free = now->view->free_bytes, headroom = now->view->headroom_bytes;
@@ -206,7 +209,7 @@ static bool connections(const struct circumstances *now, Alarm *ret)
 		say_held(ret, "the broker's sockets", now->view->turned_away);
 }
 
-/* An absence note now and then is nothing; a form of bounce that nobody here can read, or a flood, is. */
+/* An absence note now and then is no alarm. A form of bounce that cannot be read here, or a flood, is one. */
 static bool mails_aside(const struct circumstances *now, Alarm *ret)
 {
 	if (now->view->aside_full)

@@ -42,7 +42,7 @@ static void write_metrics(struct buffer *to)
 		to);
 }
 
-/* For who asks the broker how all is (`cartbus top`). */
+/* Tells the counts to a command that asks the broker for them (`cartbus top`). */
 static void tell_counts(struct metrics_sink *told, void *context)
 {
 	(void)context;

@@ -110,7 +110,7 @@ static const struct counter of_durations[] = {
 	{ "working", "cartbus_service_effect_seconds", "", "How long work in the world took." },
 };
 
-/* Whom a service asks, as its drivers name them (metrics_throttled_by). */
+/* The peers that a service asks, as its drivers name them (metrics_throttled_by). */
 static const struct peer {
 	const char *service, *kind;
 } peers[] = { { "sender", "mail" }, { "sender", "storefront" }, { "sender", "model" }, { "storefront", "storefront" },
@@ -127,7 +127,7 @@ static const char *text(const json_t *object, const char *name)
 	return value ? value : "";
 }
 
-/* The command comes and goes, under a new name each time: no series are made of that. */
+/* A session of the command `cartbus` has a new name each time: no series are made of it. */
 static bool is_process(const json_t *session)
 {
 	return strcmp(text(session, "service"), "cartbus") != 0;

@@ -78,7 +78,7 @@ static enum verdict told(const AlarmDue *due, bool reached, const char *words, s
 	return TURN_DONE;
 }
 
-/* A test is answered at once: who asks for one waits for it. */
+/* A test is answered at once: the person who asks for one waits for it. */
 static enum verdict again(const struct monitor *context, const AlarmDue *due, const char *words, struct turn *turn)
 {
 	int64_t tried_us = turn_now_us(turn) - due->alarm.at_us, delay_us = backoff_us[0];
@@ -166,7 +166,7 @@ static enum verdict http_decide(const struct state *state, const void *message, 
 		return told(message, false, answer->words, turn);
 	if (answer->end == HTTP_ANSWERED && answer->status >= 200 && answer->status < 300)
 		return told(message, true, answer->words, turn);
-	/* What says that it will never take it is not asked for a day. */
+	/* A receiver that says that it will never take the notice is not asked for a day. */
 	if (answer->end == HTTP_ANSWERED && answer->status >= 300 && answer->status < 500 && answer->status != 408 &&
 		answer->status != 425 && answer->status != 429)
 		return told(message, false, answer->words, turn);

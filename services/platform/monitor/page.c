@@ -26,7 +26,7 @@ enum {
 	CONNECTIONS_MOST = 32,
 	CONNECTIONS_EACH = 16, /* of one network */
 	HEAD_MOST = 8 * 1024,
-	BODY_MOST = 1024, /* nobody has a reason to send one */
+	BODY_MOST = 1024, /* no client has a reason to send one */
 	WORK_PERCENT = 10,
 	SOURCES_MOST = 256,
 	BACKLOG = 64,
@@ -69,7 +69,7 @@ static int is_this_name(const char *value, void *host)
 	return strcasecmp(value, host) == 0;
 }
 
-/* Every name that begins a page of somebody else's can be pointed at 127.0.0.1 (DNS rebinding); an address cannot. */
+/* The owner of another page can point its host name at 127.0.0.1 (DNS rebinding), but not an address. */
 static bool is_our_name(const char *header)
 {
 	char host[HOST_ROOM], ours[256];
@@ -168,7 +168,7 @@ static void serve(int fd)
 	log_event(LOG_INFO, "metrics at http://%s:%s/metrics", page.host, page.port);
 }
 
-/* The metrics are beside the point of this process: without them it still tells alarms. */
+/* The monitor does without the metrics page if it must: it still tells alarms. */
 static void try_to_listen(int64_t now_us)
 {
 	int fd = listen_socket();
@@ -196,7 +196,7 @@ static int64_t before_wait(void *context)
 	return page.web ? web_work(page.web) : page.listen_at_us - now_us;
 }
 
-/* Nobody is asked who he is, so the address decides who may read. */
+/* The page asks no reader for a name or a password, so the address decides who may read. */
 static void insist_on_address(const char *host)
 {
 	switch (page_reach_of(host)) {
