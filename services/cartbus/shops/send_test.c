@@ -58,7 +58,7 @@ static bool see_suppression(const struct entry *entry, void *context)
 	return true;
 }
 
-/* A test goes to no person who told this shop to stop mails. */
+/* A test goes to no address that this shop must not mail: it was suppressed, or shop.conf lists it under `never`. */
 static int check_address(struct sending *sending, struct client *client)
 {
 	struct shop shop;

@@ -166,7 +166,7 @@ static enum verdict http_decide(const struct state *state, const void *message, 
 		return told(message, false, answer->words, turn);
 	if (answer->end == HTTP_ANSWERED && answer->status >= 200 && answer->status < 300)
 		return told(message, true, answer->words, turn);
-	/* A receiver that says that it will never take the notice is not asked for a day. */
+	/* A receiver that refuses the notice for good is not asked again. */
 	if (answer->end == HTTP_ANSWERED && answer->status >= 300 && answer->status < 500 && answer->status != 408 &&
 		answer->status != 425 && answer->status != 429)
 		return told(message, false, answer->words, turn);
