@@ -431,7 +431,9 @@ class System:
         return found
 
     def said_since(self, head, **filters):
-        """What the log holds behind this number, but for what the gateway counts once a minute."""
+        """What the log holds behind this number, but for what the gateway counts once a minute. Where the broker confirms too slowly,
+        the gateway answers from its spool: so the log is read when the spool has drained."""
+        wait_until(self.drained, "the spool's end")
         return [entry for entry in self.log(start=head + 1, **filters) if entry["topic"] != "gateway.seen"]
 
     def proto(self):

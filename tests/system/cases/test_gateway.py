@@ -26,7 +26,8 @@ def shop(system):
 
 @pytest.fixture
 def head(system):
-    """How far the log went before the test."""
+    """How far the log went before the test, with all that earlier tests said."""
+    wait_until(system.drained, "the spool's end")
     return system.ask("status")["head"]
 
 
