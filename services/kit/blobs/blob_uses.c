@@ -50,6 +50,7 @@ struct blob_uses {
 	size_t added_count;
 	int64_t step_at_us; /* boot time */
 	uint64_t refused, aged;
+	int64_t refused_us; /* wall time of the last refused blob; 0: none */
 };
 
 /* The clock that files are dated with; a demonstration's clock is another. */
@@ -220,6 +221,7 @@ int blob_uses_release(
 void blob_uses_refuse(struct blob_uses *uses)
 {
 	uses->refused++;
+	uses->refused_us = clock_wall_us(uses->clock);
 }
 
 int64_t blob_uses_look(struct blob_uses *uses, int *ret)
@@ -262,5 +264,6 @@ void blob_uses_tell(const struct blob_uses *uses, struct metrics_sink *told)
 	metrics_add(told, "blob_bytes", sum.bytes);
 	metrics_add(told, "blob_age_s", oldest_us > 0 && now_us > oldest_us ? (now_us - oldest_us) / US_PER_S : 0);
 	metrics_add(told, "blobs_refused", uses->refused);
+	metrics_add(told, "blobs_refused_us", (uint64_t)uses->refused_us);
 	metrics_add(told, "blobs_aged", uses->aged);
 }

@@ -65,8 +65,8 @@ void blob_uses_refuse(struct blob_uses *uses); /* counts a refused blob */
  */
 int64_t blob_uses_look(struct blob_uses *uses, int *ret);
 /*
- * Reports blobs, blob_bytes, blob_age_s (of the oldest), blobs_refused and blobs_aged, of all stores
- * together.
+ * Reports blobs, blob_bytes, blob_age_s (of the oldest), blobs_refused, blobs_refused_us (the wall time of the last
+ * refusal) and blobs_aged, of all stores together.
  */
 void blob_uses_tell(const struct blob_uses *uses, struct metrics_sink *told);
 

@@ -19,7 +19,7 @@
 
 /* --- the counters: told to the broker for the monitor, and logged --- */
 
-enum { OF_OTHERS = 2 + 5 }; /* what the gateway's http.c and the blobs (blob_uses_tell) tell beside these */
+enum { OF_OTHERS = 2 + 6 }; /* what the gateway's http.c and the blobs (blob_uses_tell) tell beside these */
 static_assert(
 	sizeof(struct counters) / sizeof(uint64_t) + OF_OTHERS <= METRICS_BESIDE, "the heartbeat has room for no more");
 

@@ -30,6 +30,7 @@
 #define TOLD_WITHIN_US (10 * US_PER_MINUTE)
 #define BACKED_UP_WITHIN_US (2 * US_PER_DAY)
 #define TURNED_AWAY_WITHIN_US (10 * US_PER_MINUTE)
+#define REFUSED_WITHIN_US US_PER_HOUR /* a mail server tries again some minutes later */
 #define NANO 1e9
 #define LEAST_BOOT_US (30 * US_PER_S) /* at any rate of the clock */
 enum { FAILURES_MOST = 5, SENDER_FAILURES_PERCENT = 1, HEADROOMS_LEFT = 3 };
@@ -264,6 +265,17 @@ static bool webhook_secrets(const struct circumstances *now, Alarm *ret)
 			shops == 1 ? "it" : "them");
 }
 
+static bool blobs_refused(const struct circumstances *now, Alarm *ret)
+{
+	int64_t last_us = now->view->blobs_refused_us;
+	const char *service = now->view->blobs_refused;
+
+	return last_us && now->now_us - last_us < within(now, REFUSED_WITHIN_US) &&
+		say(ret,
+			"%s could not keep a %s that came within the last hour: its room is used up, or the disk fails",
+			service, strcmp(service, "mailin") == 0 ? "mail" : "file");
+}
+
 static const struct {
 	const char *kind, *remedy;
 	int64_t patience_us;
@@ -335,6 +347,10 @@ static const struct {
 		"mend what cartbus config check names. If it names none: a unit is handed its secrets at its start: "
 		"systemctl restart cartbus-gateway",
 		0, webhook_secrets },
+	[CONDITION_BLOBS_REFUSED] = { "blobs-refused",
+		"see which shop, and why: cartbus doctor. Raise [blobs] shop-mib in cartbus.conf, or make room on the disk. "
+		"The sender was told to try again",
+		0, blobs_refused },
 };
 
 bool check(enum condition condition, const struct circumstances *now, Alarm *ret)

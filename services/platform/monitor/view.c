@@ -84,6 +84,14 @@ static void read_clocks_off(const json_t *status, struct view *view)
 	}
 }
 
+static void note_refusal(struct view *view, const char *service, int64_t last_us)
+{
+	if (last_us <= view->blobs_refused_us)
+		return;
+	view->blobs_refused_us = last_us;
+	snprintf(view->blobs_refused, sizeof(view->blobs_refused), "%.31s", service);
+}
+
 static void read_counts(const json_t *status, struct view *view)
 {
 	size_t i;
@@ -93,6 +101,7 @@ static void read_counts(const json_t *status, struct view *view)
 		counts = json_object_get(session, "counts");
 		view->aside_day += number(counts, "aside_day");
 		view->aside_full = view->aside_full || number(counts, "aside_full");
+		note_refusal(view, text(session, "service"), (int64_t)number(counts, "blobs_refused_us"));
 		if (number(counts, "secrets_unusable") > view->secrets_unusable)
 			view->secrets_unusable = number(counts, "secrets_unusable");
 	}

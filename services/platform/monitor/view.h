@@ -33,6 +33,8 @@ struct view {
 	char turned_away[200];  /* whose */
 	uint64_t aside_day;     /* mails that mailin put aside in the last 24 hours */
 	bool aside_full;
+	int64_t blobs_refused_us; /* log time when a process last refused a raw mail or a file for lack of room; 0: never */
+	char blobs_refused[32]; /* the service whose refusal that was */
 	/*
 	 * shops whose webhooks a gateway refuses because their secret is unusable: the highest count of all
 	 * gateways

@@ -140,6 +140,22 @@ static void shops_whose_webhook_secret_cannot_be_used_are_counted(void **state)
 	harness_free(h);
 }
 
+static void a_blob_without_room_is_told_of_for_an_hour(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	struct view view = { .blobs_refused_us = NOW_US - 59 * US_PER_MINUTE, .blobs_refused = "mailin" };
+
+	(void)state;
+	assert_true(is_so(h, CONDITION_BLOBS_REFUSED, view, "mailin could not keep a mail"));
+	snprintf(view.blobs_refused, sizeof(view.blobs_refused), "gateway");
+	assert_true(is_so(h, CONDITION_BLOBS_REFUSED, view, "gateway could not keep a file"));
+	view.blobs_refused_us = NOW_US - US_PER_HOUR;
+	assert_false(is_so(h, CONDITION_BLOBS_REFUSED, view, ""));
+	view.blobs_refused_us = 0;
+	assert_false(is_so(h, CONDITION_BLOBS_REFUSED, view, ""));
+	harness_free(h);
+}
+
 static struct view besieged(int64_t ago_us)
 {
 	struct view view;
@@ -502,6 +518,7 @@ int main(void)
 		cmocka_unit_test(a_healthy_system_raises_nothing),
 		cmocka_unit_test(the_brokers_account_is_judged),
 		cmocka_unit_test(shops_whose_webhook_secret_cannot_be_used_are_counted),
+		cmocka_unit_test(a_blob_without_room_is_told_of_for_an_hour),
 		cmocka_unit_test(strangers_who_are_turned_away_are_told_of_for_ten_minutes_with_the_place),
 		cmocka_unit_test(connections_that_are_turned_away_are_told_with_whose_they_are_for_ten_minutes),
 		cmocka_unit_test(mails_that_cannot_be_read_are_told_when_they_are_many_or_have_no_room),

@@ -129,6 +129,19 @@ static void the_disk_the_side_log_and_parked_claims_are_as_the_broker_says(void 
 	assert_string_equal(view->turned_away, "uid 1000");
 }
 
+/* Of all processes the one that refused last. */
+static void the_last_refusal_of_a_blob_is_told_with_its_service(void **state)
+{
+	const struct view *view = view_of("",
+		",\"sessions\":[{\"service\":\"gateway\",\"counts\":{\"blobs_refused_us\":50}},"
+		"{\"service\":\"mailin\",\"counts\":{\"blobs_refused_us\":70}},"
+		"{\"service\":\"gateway\",\"counts\":{\"blobs_refused_us\":60}},{\"service\":\"timer\",\"counts\":{}}]");
+
+	(void)state;
+	assert_int_equal(view->blobs_refused_us, 70);
+	assert_string_equal(view->blobs_refused, "mailin");
+}
+
 static void what_processes_count_is_added_up_or_the_most(void **state)
 {
 	const struct view *view = view_of("",
@@ -199,6 +212,7 @@ int main(void)
 		cmocka_unit_test(queues_that_are_paused_or_that_nobody_serves_are_named),
 		cmocka_unit_test(many_queues_are_told_as_far_as_there_is_room),
 		cmocka_unit_test(the_disk_the_side_log_and_parked_claims_are_as_the_broker_says),
+		cmocka_unit_test(the_last_refusal_of_a_blob_is_told_with_its_service),
 		cmocka_unit_test(what_processes_count_is_added_up_or_the_most),
 		cmocka_unit_test(strangers_are_told_by_service),
 		cmocka_unit_test(a_clock_that_is_a_minute_off_is_named),

@@ -114,6 +114,8 @@ def test_a_full_room_is_a_word_for_now(postbox):
     assert [postbox.deliver(mail_of(LARGE, letter))[:3] for letter in "abc"] == ["250", "250", "452"]
     assert len(postbox.mails()) == len(postbox.blobs()) == 2
     assert list(postbox.store().glob("writing/*")) == []
+    postbox.start("monitor")
+    wait_until(lambda: "blobs-refused" in {alarm["kind"] for alarm in postbox.cartbus("alarm", "list", check=False, json_output=True)["alarms"]}, "the alarm")
 
 
 def test_a_killed_process_leaves_nothing_behind_and_the_mail_comes_again(postbox):
