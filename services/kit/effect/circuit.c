@@ -1,8 +1,9 @@
 /*
- * circuit.c: when to leave something alone that fails, and when to try it again
+ * circuit.c: a circuit breaker: decides when to pause after failures, and when to try again
  *
- * Promises:  of many that fail at once the first alone counts while it is open: the pause grows by tries, not by stragglers.
- *            A try that nobody hears the end of is followed by another after the pause.
+ * Promises:  while the circuit is open, one failure counts for each try, so the pause grows with the tries
+ *            and not with the number of calls that fail. If a try never reports its end, another one may
+ *            begin after the pause.
  */
 #include "services/kit/effect/circuit.h"
 

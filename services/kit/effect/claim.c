@@ -1,9 +1,10 @@
 /*
  * claim.c: the table of states and events of a claim, and the fold of its facts
  *
- * Promises:  pure. An event that cannot come in a state does nothing. "Done" is final and corrects everything; "refused" and
- *            "ambiguous" are corrected by "done" alone; a fact about an older attempt never hides a newer one.
- * Read next: claims.c
+ * Promises:  pure. An event that cannot occur in a state does nothing. "Done" is final and corrects every
+ *            other state; only "done" corrects "refused" and "ambiguous". A fact about an older attempt never
+ *            hides one about a newer attempt.
+ * Read next: claims.c (runs the table inside a service)
  */
 #include "services/kit/effect/claim.h"
 #include "bus/base/text.h"
@@ -48,7 +49,11 @@ static bool is_met(enum claim_event event)
 	return event == CLAIM_MET || event == CLAIM_MET_UNUSED || event == CLAIM_MET_SILENT;
 }
 
-/* A driver that can look does so where another one opens, waits for the owner, or gives up. */
+/*
+ * For a driver that can look. A message that is met leads to a look instead of a wait for the owner or the
+ * outcome "ambiguous"; with CLAIM_READS_FIRST also instead of opening. Any other outcome "ambiguous" becomes
+ * "uncertain".
+ */
 static enum claim_move move_of_reader(
 	enum claim_state state, enum claim_event event, enum claim_move move, enum claim_reading reading)
 {
@@ -120,7 +125,7 @@ bool claim_fold(struct claim_row *row, const struct claim_fact *fact)
 
 	if (!claim_is_news(row, fact) || step.move != CLAIM_DO_FOLD)
 		return false;
-	/* What turns out to have happened after all stays as late as it was when nobody knew. */
+	/* When "done" corrects "ambiguous", the row keeps the later of the two times. */
 	if (before != CLAIM_IS_AMBIGUOUS || fact->at_us > row->at_us)
 		row->at_us = fact->at_us;
 	row->state = step.next;

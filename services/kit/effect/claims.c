@@ -1,7 +1,8 @@
 /*
- * claims.c: the glue between the machine of a claim and a service
+ * claims.c: connects the state machine of a claim to a service
  *
- * Promises:  the machine (claim.c) decides; this file finds out which event it is, and does what the machine says.
+ * Promises:  the state machine (claim.c) decides; this file determines the event, and carries out the
+ *            machine's move.
  * Read next: claim.h
  */
 #include "services/kit/effect/claims.h"
@@ -14,10 +15,10 @@ struct claim_row claims_row(
 {
 	struct claim_row row;
 
-	assert(table->size == sizeof(row)); /* made by CLAIMS_TABLE */
+	assert(table->size == sizeof(row)); /* CLAIMS_TABLE makes the handle */
 	state_get_row(state, table, shop, key, &row);
 	if (row.state >= CLAIM_IS_OPENED)
-		row.state = CLAIM_IS_AMBIGUOUS; /* no state of ours */
+		row.state = CLAIM_IS_AMBIGUOUS; /* the number is no state of a row */
 	return row;
 }
 
@@ -53,7 +54,7 @@ int64_t claims_backoff_us(const struct claims *claims, uint32_t attempt)
 	return claims->backoff_us[nth < claims->backoffs ? nth : claims->backoffs - 1];
 }
 
-/* ---- what an outcome leads to ---- */
+/* ---- after an outcome ---- */
 
 static enum verdict after_outcome(const struct claims *claims, const struct state *state, const void *message,
 	const struct claim_outcome *outcome, int64_t wait_us, struct turn *turn)
@@ -85,9 +86,12 @@ enum verdict claims_settle(const struct claims *claims, const struct state *stat
 	return settle_after(claims, state, message, outcome, 0, turn);
 }
 
-/* ---- the message is decided on ---- */
+/* ---- deciding on the message ---- */
 
-/* From the claim, or from our own start if that was later: both processes may have been started anew. */
+/*
+ * The time since the claim, or since the start of this process if that was later: both processes may have
+ * been restarted.
+ */
 static int64_t waited_us(
 	const struct claims *claims, const struct state *state, const struct claim_row *row, const struct turn *turn)
 {
@@ -153,7 +157,7 @@ enum verdict claims_meet(const struct claims *claims, const struct state *state,
 	}
 }
 
-/* ---- somebody has looked ---- */
+/* ---- after a look ---- */
 
 static int64_t still_uncertain_us(const struct claims *claims, const struct claim_row *row, const struct turn *turn)
 {
@@ -203,7 +207,7 @@ bool claims_may_proceed(const struct claims *claims, const struct state *state, 
 	return !claims->stops || !claims->stops(state, message, request, now_us);
 }
 
-/* How far it came, by the answer to its claim. */
+/* The state that the attempt had reached, by the answer to its claim. */
 static enum claim_state state_at_end(enum claim_answer claimed)
 {
 	switch (claimed) {
@@ -248,13 +252,13 @@ enum verdict claims_decide(const struct claims *claims, const struct state *stat
 	step = claim_step(state_at_end(claimed), reply.event, claims->reading);
 	switch (step.move) {
 	case CLAIM_DO_MEET:
-		return meet_again(claims, state, message, turn); /* its outcome is there, or will be */
+		return meet_again(claims, state, message, turn); /* the log has or gets its outcome */
 	case CLAIM_DO_FAIL:
 		return turn_failed(turn, boot_of(claims, state, claims->refused_claim_us), "the claim was refused");
 	case CLAIM_DO_WAIT:
 		return claims->away(state, message, result, turn);
 	default:
-		assert(step.next != state_at_end(claimed)); /* the driver was read as something that is no end */
+		assert(step.next != state_at_end(claimed)); /* claims->read gave an event that is no end */
 		return settle_after(claims, state, message,
 			&(struct claim_outcome){ .state = step.next,
 				.event = reply.event,

@@ -1,9 +1,10 @@
 /*
  * file_driver.c: writes whole files: temporary, fsync, rename
  *
- * Promises:  a reader sees the old file or the new one, never half of one. It is the user's alone, or also its folder's group's. A folder below
- *            one that a group may write in is as that one is.
- * Fails by:  the negative errno as its result.
+ * Promises:  a reader sees the old file or the new one, never a part of one. Only the process's user may read
+ *            it, or also the group of its folder. A folder below a folder that its group may write in has the
+ *            same mode.
+ * Fails by:  a negative errno as the result of the effect.
  */
 #include "services/kit/effect/file_driver.h"
 #include "bus/base/cleanup.h"
@@ -18,7 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Services that write beside one another (export) have a folder that their group may write in, and not everybody. 0: it is not shared. */
+/*
+ * The mode of a folder below this one. 0: the folder is not shared. A shared folder is one that its group may
+ * write in, and other users may not: services that write into the same folder (export) have one.
+ */
 static mode_t mode_below(const struct stat *above)
 {
 	bool is_shared = above->st_mode & S_IWGRP && !(above->st_mode & S_IWOTH);
@@ -26,7 +30,10 @@ static mode_t mode_below(const struct stat *above)
 	return is_shared ? S_IRWXU | S_IRWXG | (above->st_mode & S_ISGID) : 0;
 }
 
-/* A unit with RestrictSUIDSGID= is refused any mode with setgid: the folder does without, and its files are of the process's own group. */
+/*
+ * systemd's RestrictSUIDSGID= forbids every mode with setgid. The folder then does without it, and its files
+ * get the process's own group.
+ */
 static int set_mode(int folder, mode_t mode)
 {
 	if (fchmod(folder, mode) == 0)
@@ -56,7 +63,10 @@ static int share_folder(const char *path, mode_t mode)
 	return set_mode(fd, mode);
 }
 
-/* It was made just now, below one that is not shared. */
+/*
+ * For a folder that was made just now, below a folder that is not shared: lets its group read, unless that is
+ * the process's own group.
+ */
 static int let_group_read(const char *path)
 {
 	_cleanup_close_ int fd = file_open_folder_in(AT_FDCWD, path);

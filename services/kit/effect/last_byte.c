@@ -1,9 +1,11 @@
 /*
- * last_byte.c: timers that cut at their moment, also when this process was stopped or is busy
+ * last_byte.c: timers that cut a connection, or remove a file, at a given time
  *
- * Owns:      the signal LAST_BYTE_SIGNAL, and a timer of the kernel for each last byte that was ever under way at the same time.
- * Promises:  after the moment no instruction of the thread that set it runs before the cut; one that has ended cuts nothing.
- * Fails by:  NULL: nothing may be sent without it.
+ * Owns:      the signal LAST_BYTE_SIGNAL, and kernel timers: as many as the most last bytes that were under
+ *            way at the same time.
+ * Promises:  after that time the thread that set the timer runs no instruction before the cut, even if the
+ *            process was stopped or is busy. A guard that has ended cuts nothing.
+ * Fails by:  NULL: the caller must not send the last byte.
  * Read next: transport_smtp_transfer.c, http/call.c, transport_maildir.c
  */
 #include "services/kit/effect/last_byte.h"
@@ -26,9 +28,9 @@
 
 #define LAST_BYTE_SIGNAL SIGRTMIN
 
-enum { ROOM_LEAST = 256 }; /* in the peer's window: a line of SMTP, or the last byte of a body, in a record of TLS */
+enum { ROOM_LEAST = 256 }; /* bytes in the peer's window: a TLS record with a line of SMTP or a last byte */
 
-/* Never freed, and its timer only set while nothing of it changes: so the handler finds it whole. */
+/* Never freed. Of all that the signal handler reads, only a flag changes while the timer is set. */
 struct last_byte {
 	struct list hook; /* in `set` or `spare` */
 	timer_t timer;
@@ -50,7 +52,10 @@ static bool has_all(int fd)
 	return ioctl(fd, SIOCOUTQ, &queued) < 0 || queued == 0;
 }
 
-/* What the kernel does not tell, an older one or of no TCP, is 0. Returns how much it told. */
+/*
+ * Fields that the kernel does not fill are 0: an older kernel knows fewer, and a socket that is not TCP has
+ * none. Returns the number of bytes that were filled.
+ */
 static size_t ask_tcp(int fd, struct tcp_info *ret)
 {
 	socklen_t len = sizeof(*ret);
@@ -73,7 +78,7 @@ bool last_byte_is_next(int fd)
 	return has_all(fd) && has_room(fd);
 }
 
-/* ---- the cut: in the handler, so system calls alone ---- */
+/* ---- the cut: it runs in the signal handler, so it only makes system calls ---- */
 
 static void cut_socket(struct last_byte *last)
 {
@@ -145,12 +150,15 @@ static struct last_byte *take(void)
 	return make();
 }
 
-/* The kernel's clock is read first: what goes by between the two readings makes it sooner. */
+/*
+ * Reads the kernel's clock first, so that time between the two readings makes the moment earlier and never
+ * later.
+ */
 static struct timespec moment_of(const struct clock *clock, int64_t until_us, int64_t *ret_left_us)
 {
 	const struct clock kernels = clock_system();
 	int64_t now_us = clock_boot_us(&kernels), left_us = until_us - clock_boot_us(clock);
-	int64_t at_us = now_us + left_us > 0 ? now_us + left_us : 1; /* 0 would mean: never */
+	int64_t at_us = now_us + left_us > 0 ? now_us + left_us : 1; /* 0 would disarm the timer */
 
 	*ret_left_us = left_us;
 	return (struct timespec){ .tv_sec = at_us / US_PER_S, .tv_nsec = at_us % US_PER_S * 1000 };
@@ -161,13 +169,16 @@ static void set_timer(const struct last_byte *last, struct timespec at)
 	timer_settime(last->timer, TIMER_ABSTIME, &(struct itimerspec){ .it_value = at }, NULL);
 }
 
-/* 0: the kernel's own patience, a quarter of an hour. */
+/* How long the kernel waits for an acknowledgement; 0: its default, a quarter of an hour. */
 static void be_patient_for(int fd, unsigned ms)
 {
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
 }
 
-/* Linux counts from when its second timer ran out: the first one sends the byte again, and so does the second. */
+/*
+ * Linux counts from the second expiry of its retransmission timer; the first two expiries send the byte
+ * again.
+ */
 static void give_up_after(int fd, int64_t left_us)
 {
 	struct tcp_info info;
@@ -218,7 +229,7 @@ bool last_byte_was_cut(const struct last_byte *last)
 	return last->was_cut || (last->handed_over && last->fd >= 0 && !has_all(last->fd));
 }
 
-/* A signal that was on its way has come before timer_settime returns: it goes to this thread. */
+/* A signal that is pending arrives before timer_settime returns, because it goes to this thread. */
 static void stop_timer(const struct last_byte *last)
 {
 	set_timer(last, (struct timespec){ 0 });

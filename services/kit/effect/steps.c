@@ -1,8 +1,9 @@
 /*
  * steps.c: the queue of a driver that works in short steps
  *
- * Promises:  a job waits in exactly one step, behind those that came into it before; each is looked for anew after every step,
- *            because what is called from there may start, answer or stop others.
+ * Promises:  a job waits in exactly one step, behind the jobs that entered that step before it. After each
+ *            step the next job is looked up again, because the called functions may start, answer or stop
+ *            other jobs.
  * Read next: transport_maildir.c, file_driver.c
  */
 #include "services/kit/effect/steps.h"
@@ -29,7 +30,7 @@ struct step_job *steps_in(const struct steps *steps, enum step step)
 	return list_empty(jobs) ? NULL : job_of(jobs->next);
 }
 
-/* What may go goes first: its time is short. */
+/* Jobs in STEP_GO come first, because their time is short. */
 static struct step_job *ready(const struct steps *steps)
 {
 	struct step_job *job = steps_in(steps, STEP_GO);

@@ -1,8 +1,9 @@
 /*
- * auth.c: what shows a server who asks
+ * auth.c: adds the credentials of a request
  *
- * Promises:  a secret is read from its file for each request, so that a new one counts at once; it goes to libcurl and nowhere else.
- * Fails by:  -EINVAL with the name of the file and the remedy.
+ * Promises:  reads a secret from its file for each request, so that a new one counts at once; gives it to
+ *            libcurl and to no other code.
+ * Fails by:  -EINVAL; ret_why names the secret and what is wrong with it.
  * Read next: call.c
  */
 #include "bus/base/cleanup.h"
@@ -57,7 +58,10 @@ static int add_secret_header(struct http_call *call, const char *before, struct 
 
 /* ---- AWS ---- */
 
-/* What is signed is the path as AWS spells it: each segment encoded once more than in the request (libcurl 7.88 signs it as it is). */
+/*
+ * Adds the path as AWS signs it: each segment is encoded once more than in the request (libcurl 7.88 signs
+ * the path of the URL unchanged).
+ */
 static void add_path_signed(struct buffer *to, CURL *easy, const char *path)
 {
 	while (*path) {
@@ -93,7 +97,7 @@ static int sign_path(struct http_call *call, char ret_why[160])
 	return 0;
 }
 
-/* libcurl would hash a body only if it had it whole before the request. */
+/* libcurl hashes a body only if it has the whole body before the request, so the hash is computed here. */
 static void add_body_hash(struct http_call *call)
 {
 	uint8_t digest[SHA256_DIGEST_LENGTH];
@@ -149,7 +153,7 @@ int http_auth_apply(struct http_call *call, char ret_why[160])
 		return add_secret_header(call, before, &secret);
 	case HTTP_AUTH_BASIC:
 		curl_easy_setopt(
-			call->easy, CURLOPT_USERPWD, buffer_text(&secret)); /* as "Basic", if nothing else is set */
+			call->easy, CURLOPT_USERPWD, buffer_text(&secret)); /* libcurl uses "Basic" by default */
 		return 0;
 	case HTTP_AUTH_SIGV4:
 		return sign(call, &secret, ret_why);

@@ -1,9 +1,10 @@
 /*
- * breaker.c: requests as effects; a host that failed several times in a row is left alone for a while
+ * breaker.c: HTTP requests as effects; a host that failed several times in a row gets no requests for a while
  *
- * Owns:      the failures of each host since its last answer, in memory: each process learns by itself; and how often a key of ours
- *            was refused.
- * Promises:  during a pause one request per `pause_us` at most reaches the host, and the first that is answered ends it.
+ * Owns:      in memory, the failures of each host since its last answer (each process counts for itself), and
+ *            the number of times that a key of ours was refused.
+ * Promises:  during a pause at most one request per `pause_us` reaches the host, and the first answer ends
+ *            the pause.
  * Read next: calls.c, circuit.h
  */
 #include "services/kit/http/breaker.h"
@@ -24,8 +25,8 @@ struct host {
 };
 
 struct http_breaker {
-	struct circuit fresh; /* of a host that has not failed */
-	struct list hosts;    /* those that have failed since their last answer */
+	struct circuit fresh; /* the circuit of a host that has not failed */
+	struct list hosts;    /* hosts that have failed since their last answer */
 };
 
 struct http_breaker *http_breaker_new(int failures, int64_t pause_us)
@@ -135,7 +136,7 @@ static void note_refusal(struct http_driver *http, const struct http_request *re
 		request->auth.secret, answer->words, http->refusals);
 }
 
-/* A host that was cut off at the effect's deadline has failed by libcurl's own, which is shorter. */
+/* A host that never answers counts too, because libcurl's deadline is shorter than the effect's. */
 static void answered(struct calls *calls, struct call_job *job, const struct http_answer *answer)
 {
 	struct http_driver *http = (struct http_driver *)calls;

@@ -1,12 +1,13 @@
 /*
- * call.c: one request, from what is asked to what came of it
+ * call.c: one HTTP request, from its preparation to its result
  *
- * Owns:      libcurl's handle of the request, and the answer as far as it has come.
- * Promises:  a connection is opened only to an address that guard.h allows, looked at as it is handed to connect(2), and once
- *            more when the request is about to go; of a request that holds, the last byte of the body leaves only through an
- *            open gate, before it is too late for it, wherever this process is stopped (last_byte.h), and on a connection of its
- *            own (libcurl sends again by itself only on used ones).
- * Fails by:  http_answer: what is known about the request's fate, no more.
+ * Owns:      libcurl's handle of the request, and the part of the answer that has come.
+ * Promises:  a connection is opened only to an address that guard.h allows: the address is checked as it is
+ *            given to connect(2), and again before the request is sent. If a request holds, the last byte of
+ *            its body leaves only through an open gate and before its time is over, wherever this process is
+ *            stopped (last_byte.h). Such a request has a connection of its own, because libcurl repeats
+ *            requests by itself only on used connections.
+ * Fails by:  http_answer, which tells only what is known about the request's fate.
  * Read next: auth.c, http.c
  */
 #include "bus/base/memory.h"
@@ -33,7 +34,7 @@ void http_call_add_header(struct http_call *call, const char *line)
 	call->headers = curl_slist_append(call->headers, line);
 }
 
-/* ---- what libcurl asks on its way ---- */
+/* ---- libcurl's callbacks ---- */
 
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -47,7 +48,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 	return CURL_SOCKET_BAD;
 }
 
-/* libcurl closes it at a moment of its own: the next file with this descriptor's number must not be cut. */
+/* libcurl chooses when to close a socket; the timer must not cut the next file with the same descriptor. */
 static int close_socket(void *context, curl_socket_t fd)
 {
 	(void)context;
@@ -68,7 +69,7 @@ static bool text_allowed(const struct http_call *call, const char *ip)
 	return http_address_allowed(call->reach, call->is_plain, address);
 }
 
-/* A kept connection was opened for a request that may have been allowed more. */
+/* libcurl may reuse a connection that it opened for a request with a wider reach. */
 static int before_request(void *context, char *ip, char *local_ip, int port, int local_port)
 {
 	struct http_call *call = context;
@@ -87,7 +88,9 @@ static void drop(struct http_call *call, const char *why)
 	TEXT_COPY(call->why, why);
 }
 
-/* The timer before the check: stopped in between, we are cut off all the same. */
+/*
+ * Sets the timer before the check: if the process is stopped in between, the timer still cuts the connection.
+ */
 static void look_at_time(struct http_call *call)
 {
 	const struct clock *clock = call->client->clock;
@@ -118,7 +121,9 @@ static size_t give_last(struct http_call *call, char *to)
 	return 1;
 }
 
-/* The kernel has it, not only libcurl, which counts what it wrote. */
+/*
+ * libcurl counts the bytes that it wrote. When it has written the whole body, the kernel has the last byte.
+ */
 void http_call_note_out(struct http_call *call)
 {
 	curl_off_t written = 0;
@@ -130,7 +135,7 @@ void http_call_note_out(struct http_call *call)
 		last_byte_handed_over(call->last);
 }
 
-/* Nothing tells when the other end has acknowledged everything. */
+/* Looks at growing intervals, because no event tells when the server has acknowledged everything. */
 static bool is_held(struct http_call *call)
 {
 	int64_t now_us = clock_boot_us(call->client->clock);
@@ -150,7 +155,7 @@ bool http_call_has_news(struct http_call *call)
 	return call->has_ended || is_held(call);
 }
 
-/* Never from the beginning again: there is no way back in it (no CURLOPT_SEEKFUNCTION). */
+/* Gives the body once: libcurl cannot go back in it, because there is no CURLOPT_SEEKFUNCTION. */
 static size_t give_held_body(char *to, size_t size, size_t count, void *context)
 {
 	struct http_call *call = context;
@@ -192,8 +197,9 @@ static long status_of(const struct http_call *call)
 }
 
 /*
- * An answer to a request whose last byte is still here, at the end of its head. libcurl would wait until all is sent, that is, for
- * somebody to open a gate that must stay shut now. What it refuses for stands in the head; a success of it is none.
+ * Does this line end the head of an answer that came before the last byte left? libcurl would then wait until
+ * the whole request is sent, but the gate must stay shut. The head tells the reason of a refusal; a success
+ * at this point counts for nothing.
  */
 static bool is_early(const struct http_call *call, const char *line, size_t len)
 {
@@ -230,7 +236,7 @@ static void set_limits(struct http_call *call)
 	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_head);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* a resolver that hangs holds up nobody */
+	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a resolver that hangs */
 }
 
 static void set_guards(struct http_call *call)
@@ -269,7 +275,7 @@ static void set_body(struct http_call *call)
 	curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_held_body);
 	curl_easy_setopt(easy, CURLOPT_READDATA, call);
 	curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L); /* the kernel's patience with it is short */
+	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L); /* last_byte.c gives its socket a short timeout */
 }
 
 static void set_headers(struct http_call *call)
@@ -333,7 +339,7 @@ void http_call_free(struct http_call *call)
 	free(call);
 }
 
-/* ---- what came of it ---- */
+/* ---- the result ---- */
 
 static enum http_end end_of(const struct http_call *call)
 {

@@ -2,9 +2,10 @@
  * calls.c: effects that are calls over HTTP
  *
  * Owns:      the job of each running effect, and the client.
- * Promises:  of a call that holds, the last byte leaves only after proceed(true), and not when the claim has grown old.
- *            What is not asked ends from work(), as all do: a driver does not answer within the runtime's call.
- * Read next: http.h, bus/actor/effect.h, breaker.c (one of them)
+ * Promises:  a call that holds sends its last byte only after proceed(true), and not if its claim is too old
+ *            by then. A job without a request ends in work() like all others, because a driver must not
+ *            answer within start().
+ * Read next: http.h, bus/actor/effect.h, breaker.c (a driver of this kind)
  */
 #include "services/kit/http/calls.h"
 #include "bus/base/memory.h"
@@ -130,7 +131,7 @@ static void calls_work(void *self)
 static void calls_close(void *self)
 {
 	struct calls *calls = self;
-	calls->way->free(calls->client); /* and its calls, which borrow what the jobs own */
+	calls->way->free(calls->client); /* also frees its calls, which borrow from the jobs */
 	while (!list_empty(&calls->jobs))
 		job_free(LIST_ENTRY(calls->jobs.next, struct call_job, hook));
 	if (calls->close)
@@ -154,7 +155,7 @@ void calls_init(struct calls *calls, const char *name, const struct call_way *wa
 		.close = calls_close };
 }
 
-/* ---- over a client of http.h ---- */
+/* ---- calls of an http_client ---- */
 
 static void *http_begin(void *client, const void *request, const struct http_caller *asks, void *context)
 {

@@ -1,9 +1,10 @@
 /*
- * guard.c: where a request may go
+ * guard.c: decides which addresses a request may reach
  *
- * Promises:  what is judged is the very address that is about to be connected to, by its bits: a name that resolves to another one
- *            the next time, an odd spelling, or an IPv6 form of a private IPv4 address changes nothing.
- * Read next: call.c (who asks, and when)
+ * Promises:  judges the bits of the address that the socket is about to connect to. So a name that resolves
+ *            to another address the next time, an odd spelling, or an IPv6 form of a private IPv4 address
+ *            changes nothing.
+ * Read next: call.c (calls these functions)
  */
 #include "services/kit/http/guard.h"
 #include "bus/base/cleanup.h"
@@ -47,7 +48,10 @@ static const struct net4 not_public4[] = {
 	NET4(240, 0, 0, 0, 4),     /* reserved, broadcast */
 };
 
-/* Of the only part of IPv6 that is given out, 2000::/3, what is not public; all else never is (::1, mapped, 64:ff9b::, fec0::, ...). */
+/*
+ * The parts of 2000::/3 that are not public. No other part of IPv6 is given out, so an address outside of it
+ * never is public (::1, mapped, 64:ff9b::, fec0::, ...).
+ */
 static const struct net6 not_public6[] = {
 	{ { 0x20, 0x01, 0x00, 0x00 }, 23 }, /* protocol assignments: Teredo, benchmarks, ORCHID */
 	{ { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */

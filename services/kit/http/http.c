@@ -1,10 +1,11 @@
 /*
- * http.c: many requests at once over libcurl, in the process's own loop
+ * http.c: many HTTP requests at once over libcurl, in the process's own loop
  *
- * Owns:      libcurl's multi handle, its connections, and the calls that run.
- * Promises:  never blocks; callers are called from work alone; a call that is cut while it holds has not sent its last byte.
- * Fails by:  http_answer per call; die() at start when libcurl or epoll do not start.
- * Read next: call.c (one call), guard.c (where it may go), breaker.c
+ * Owns:      libcurl's multi handle, its connections, and the running calls.
+ * Promises:  never blocks; calls held() and done() of a caller only from http_client_work; a call that is cut
+ *            while it holds has not sent its last byte.
+ * Fails by:  http_answer per call; die() at start if libcurl or epoll does not start.
+ * Read next: call.c (one call), guard.c (which addresses it may reach), breaker.c
  */
 #include "services/kit/http/http.h"
 #include "bus/actor/runtime/runtime.h"
@@ -74,7 +75,7 @@ int64_t http_answer_retry_us(const struct http_answer *answer, int64_t otherwise
 	char *end;
 	if (!value || *value < '0' || *value > '9')
 		return otherwise_us;
-	double seconds = strtod(value, &end); /* whole ones by RFC 9110; Shopify says "2.0" */
+	double seconds = strtod(value, &end); /* RFC 9110: whole seconds; Shopify sends "2.0" */
 	if (*end || !(seconds >= 0))
 		return otherwise_us;
 	return seconds > (double)(most_us / US_PER_S) ? most_us : (int64_t)(seconds * (double)US_PER_S);
@@ -85,7 +86,10 @@ struct http_settings http_settings_of(const struct config *config, const struct 
 	return (struct http_settings){ .clock = clock, .secrets = secrets_folder(config) };
 }
 
-/* [storefront]: shop.conf names the API, cartbus.conf whether it may be one that is not out there. */
+/*
+ * shop.conf names the API of a storefront; [storefront] private in cartbus.conf allows one that is not on the
+ * public internet.
+ */
 struct http_settings http_settings_of_storefronts(const struct config *config, const struct clock *clock)
 {
 	struct http_settings settings = http_settings_of(config, clock);
@@ -107,7 +111,7 @@ static struct http_call *call_of(CURL *easy)
 	return (struct http_call *)(void *)call;
 }
 
-/* While two addresses are tried there are two, of which the one that is left is told last. */
+/* While libcurl tries two addresses it has two sockets; it reports the one that it keeps last. */
 static void note_socket(struct http_call *call, curl_socket_t fd, int what)
 {
 	if (call && what != CURL_POLL_REMOVE)
@@ -180,7 +184,7 @@ int http_client_fd(const struct http_client *client)
 	return client->epoll;
 }
 
-/* Boot time of the next thing to tell, or to look for, that needs no event; -1: none. */
+/* The boot time when a call has news, or must look for an acknowledgement, without an event; -1: never. */
 static int64_t next_news_us(const struct http_client *client)
 {
 	int64_t first_us = -1;
@@ -244,7 +248,7 @@ static void hear_events(struct http_client *client)
 	}
 }
 
-/* ---- telling ---- */
+/* ---- calling back ---- */
 
 static struct http_call *first_news(struct http_client *client)
 {
@@ -269,7 +273,7 @@ static void finish(const struct http_client *client, struct http_call *call)
 	http_call_free(call);
 }
 
-/* Looked for anew each time: telling of one may end others. */
+/* Searches the list again after each call, because held() and done() may end other calls. */
 static bool tell_news(struct http_client *client)
 {
 	struct http_call *call;
@@ -305,7 +309,10 @@ struct http_call *http_call_new(
 	return call;
 }
 
-/* Sent after it, the last byte would leave a request whose fate nobody knows, for nothing. */
+/*
+ * Has the server hung up? A last byte that is sent after that could only make the fate of the request
+ * unknown.
+ */
 static bool has_hung_up(const struct http_call *call)
 {
 	struct pollfd poller = { .fd = call->fd, .events = POLLRDHUP };

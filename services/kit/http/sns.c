@@ -1,8 +1,9 @@
 /*
- * sns.c: which addresses of Amazon SNS may be fetched
+ * sns.c: checks which addresses of Amazon SNS may be fetched
  *
- * Promises:  the address is read by the library that fetches it, so that both see the same host.
- * Read next: services/platform/gateway/sns.c (who is shown them), services/platform/mailin/mailin.c (who fetches them)
+ * Promises:  libcurl, which fetches the address, also parses it here, so that both see the same host.
+ * Read next: services/platform/gateway/sns.c (gets them from SNS), services/platform/mailin/mailin.c (fetches
+ *            them)
  */
 #include "services/kit/http/sns.h"
 #include "bus/base/text.h"
@@ -88,7 +89,7 @@ bool sns_certificate_url_valid(const char *url, const char *topic_arn)
 	return good;
 }
 
-/* Is one of the query's fields `name` with this value, escaped or not? */
+/* Does the first field `name` of the query have this value, escaped or not? */
 static bool query_has(const char *query, const char *name, const char *value)
 {
 	size_t len = strlen(name);
@@ -99,7 +100,7 @@ static bool query_has(const char *query, const char *name, const char *value)
 		char *plain = curl_easy_unescape(NULL, at + len + 1, (int)strcspn(at + len + 1, "&"), &plain_len);
 		bool same = plain && (size_t)plain_len == strlen(value) && strcmp(plain, value) == 0;
 		curl_free(plain);
-		return same; /* the first of that name */
+		return same; /* only the first of that name counts */
 	}
 	return false;
 }

@@ -1,7 +1,7 @@
 /*
- * standard_webhook.c: signs what we post
+ * standard_webhook.c: signs the requests that we post to a webhook
  *
- * Promises:  same id, time, body and keys: same headers; a repeated delivery has the same id.
+ * Promises:  the same id, time, body and keys give the same headers; a repeated delivery has the same id.
  */
 #include "services/kit/http/standard_webhook.h"
 #include "bus/base/cleanup.h"

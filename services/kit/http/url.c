@@ -1,9 +1,9 @@
 /*
- * url.c: where a URL leads, read strictly, and whether it may stand in a mail
+ * url.c: reads the host of a URL strictly, and checks whether a URL may stand in a mail
  *
- * Promises:  what it accepts, libcurl and browsers read alike: nothing but letters, digits, dots, hyphens, underscores and what is not
- *            ASCII stands in a name.
- * Read next: shop/shop.c (whose URLs a shop owns), guard.c (where a request may go)
+ * Promises:  libcurl and browsers read an accepted URL alike: a name has only letters, digits, dots, hyphens,
+ *            underscores and characters that are not ASCII.
+ * Read next: shop/shop.c (which URLs belong to a shop), guard.c (which addresses a request may reach)
  */
 #include "services/kit/http/url.h"
 #include "bus/base/text.h"
@@ -38,7 +38,7 @@ static size_t name_len(const char *authority)
 	return authority[0] == '.' ? 0 : len;
 }
 
-/* "[::1]"; 0: it is none. */
+/* The length of an IPv6 address in brackets, such as "[::1]"; 0: there is none. */
 static size_t ipv6_len(const char *authority)
 {
 	size_t inside = strspn(authority + 1, DIGITS "abcdefABCDEF:.");
@@ -46,7 +46,7 @@ static size_t ipv6_len(const char *authority)
 	return inside > 0 && authority[1 + inside] == ']' ? inside + 2 : 0;
 }
 
-/* An empty one is the scheme's own. */
+/* An empty port is the default port of the scheme. */
 static bool is_port_or_end(const char *rest)
 {
 	size_t digits = *rest == ':' ? strspn(rest + 1, DIGITS) : 0;

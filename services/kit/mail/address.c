@@ -1,8 +1,10 @@
 /*
  * address.c: one spelling of a mail address
  *
- * Promises:  what it accepts can stand in an SMTP envelope and a header as it is: ASCII, no quoting, no control characters.
- * Fails by:  -EINVAL for anything else; addresses that need SMTPUTF8 or quoting are real but rare, and refused.
+ * Promises:  an accepted address can stand unchanged in an SMTP envelope and in a header: it is ASCII,
+ *            without quoting or control characters.
+ * Fails by:  -EINVAL for any other text. Addresses that need SMTPUTF8 or quoting exist, but are rare, and are
+ *            refused.
  * Read next: address_hash.c, shop.c (never-mail lists)
  */
 #include "services/kit/mail/address.h"
@@ -71,7 +73,7 @@ static bool domain_valid(const char *domain)
 	return labels >= 2 && label_valid(label, strlen(label)) && !all_digits(label);
 }
 
-/* IDNA 2008 as UTS 46 reads it: the form that DNS and SMTP know. */
+/* Converts a domain to the form that DNS and SMTP know: IDNA 2008, read by the rules of UTS 46. */
 static int domain_to_ascii(const char *domain, size_t len, char *ret, size_t room)
 {
 	static UIDNA *idna;
@@ -131,7 +133,10 @@ const char *address_domain(const char *address)
 	return at ? at + 1 : "";
 }
 
-/* Here and not in bounce_tag.c: every service that reads a shop.conf judges its bounce address, and few sign one with OpenSSL. */
+/*
+ * This function is not in bounce_tag.c, because every service that reads a shop.conf checks its bounce
+ * address, and few of them sign one with OpenSSL.
+ */
 bool bounce_template_valid(const char *bounce)
 {
 	const char *star = strchr(bounce, '*'), *at = strrchr(bounce, '@');

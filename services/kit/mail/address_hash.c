@@ -1,7 +1,7 @@
 /*
- * address_hash.c: a name for a mail address that is not the address
+ * address_hash.c: the keyed hash that names a mail address
  *
- * Apart from address.c: most services read addresses and hold no key, and do without OpenSSL.
+ * It is apart from address.c, because most services read addresses but have no key, and so need no OpenSSL.
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

@@ -1,11 +1,13 @@
 /*
- * bounce_tag.c: an envelope sender that a bounce proves itself with
+ * bounce_tag.c: signed envelope senders, by which a bounce proves that it answers our mail
  *
- * Layout before hex: version and step in one byte, 4 of the Message-ID, 16 of the address hash, 7 of HMAC-SHA256 over a label, the
- * shop and what lies before. 56 bits can only be tried by mailing us, one mail each.
- * Promises:  reading takes nothing that making would not have made for this shop and template, but for the case of letters.
- * Fails by:  a negative errno; says nothing of why.
- * Read next: services/platform/mailin (who reads them), services/carts/sender/reminder_mail.c (who makes them)
+ * Layout before hex: version and step in one byte, 4 bytes of the Message-ID, 16 of the address hash, 7 of
+ * HMAC-SHA256 over a label, the shop and the bytes before. A forger has to send us one mail for each guess at
+ * these 56 bits.
+ * Promises:  reading accepts only what bounce_address_make makes for this shop and template; the case of
+ *            letters does not matter.
+ * Fails by:  a negative errno, without a reason.
+ * Read next: services/platform/mailin (reads them), services/carts/sender/reminder_mail.c (makes them)
  */
 #include "services/kit/mail/bounce_tag.h"
 #include "bus/base/cleanup.h"
@@ -76,7 +78,10 @@ int bounce_address_make(struct bytes key, const char *bounce, const char *shop, 
 	return 0;
 }
 
-/* What stands in `address` where `bounce` has its star; false: the rest is not the same. */
+/*
+ * Copies the part of `address` that stands in the place of the star in `bounce`. false: the rest is not the
+ * same.
+ */
 static bool cut_out(const char *bounce, const char *address, char ret[BOUNCE_TAG_LEN + 1])
 {
 	size_t before = strcspn(bounce, "*"), len = strlen(address), after;

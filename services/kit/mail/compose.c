@@ -1,10 +1,11 @@
 /*
- * compose.c: a whole MIME message, the same bytes for the same parts
+ * compose.c: makes a whole MIME message; the same parts give the same bytes
  *
- * Promises:  exactly one of each header; CRLF alone ends a line; no line is longer than 998 bytes (ours: 998 only for a URL, else
- *            76); the boundary cannot occur in a body, because quoted-printable never leaves "=_" standing.
- * Fails by:  -EINVAL and which part was wrong.
- * Read next: letter/render.c (who makes the parts)
+ * Promises:  there is exactly one of each header; only CRLF ends a line; no line is longer than 998 bytes
+ *            (ours: 998 only for a URL, else 76); the boundary cannot occur in a body, because
+ *            quoted-printable never leaves "=_" in it.
+ * Fails by:  -EINVAL; ret_why names the wrong part.
+ * Read next: letter/render.c (makes the parts)
  */
 #include "services/kit/mail/compose.h"
 #include "bus/base/cleanup.h"
@@ -27,7 +28,7 @@ void mail_free(struct mail *mail)
 
 DEFINE_CLEANUP(struct mail *, mail_free)
 
-/* Most bytes of a mail: what is not goes to must_quote. */
+/* True for most bytes of a mail; must_quote decides on the others. */
 static inline bool is_graphic(char byte)
 {
 	return byte > ' ' && byte < 0x7f && byte != '=';
@@ -35,21 +36,21 @@ static inline bool is_graphic(char byte)
 
 static bool must_quote(const char *at, size_t column)
 {
-	if (is_graphic(*at)) /* no line that a mail server or an mbox could take for its own */
+	if (is_graphic(*at)) /* at the start of a line "." means something to SMTP, and "From " to an mbox */
 		return column == 0 && (*at == '.' || (*at == 'F' && strncmp(at, "From ", 5) == 0));
 	if (*at == ' ' || *at == '\t')
 		return at[1] == '\n' || at[1] == 0; /* blanks at a line's end get lost on the way */
 	return true;
 }
 
-/* How many bytes from here, of at most so many, stand for themselves. */
+/* How many of the next bytes need no quoting, at most `most`. */
 static size_t count_plain(const char *at, size_t column, size_t most)
 {
 	size_t count = 0;
 	if (column == 0 && must_quote(at, column))
 		return 0;
 	while (count < most && (is_graphic(at[count]) || !must_quote(at + count, column + count)))
-		count++; /* an end is no such byte */
+		count++; /* stops at the end of the text: must_quote is true for NUL */
 	return count;
 }
 
@@ -117,13 +118,14 @@ bool mail_envelope_valid(const char *address)
 /*
  * Header lines, which no value can end or extend
  *
- * Promises:  one call makes one header; a value that contains CR, LF, another control or bytes that are not UTF-8 makes none.
- *            Encoded words are at most 75 characters, never split a character and never stand inside an address (RFC 2047).
+ * Promises:  one call makes one header. A value that contains CR, LF, another control character or bytes that
+ *            are not UTF-8 is refused. Encoded words have at most 75 characters, never split a character and
+ *            never stand inside an address (RFC 2047).
  * Fails by:  -EINVAL.
  */
 
 enum {
-	LINE_SHORT = 76,        /* beyond it we fold, though RFC 5322 only says that one should, at 78 */
+	LINE_SHORT = 76,        /* we fold longer lines; RFC 5322 only recommends it, at 78 */
 	ENCODED_WORD_BYTES = 45 /* 60 characters of base64 and 12 around them: 72, of the 75 that RFC 2047 allows */
 };
 
@@ -140,7 +142,7 @@ static bool value_valid(const char *value)
 	return text_is_utf8(bytes_of(value)) && !text_has_control(value);
 }
 
-/* How many bytes of `text`, at most ENCODED_WORD_BYTES, without cutting a character. */
+/* How many bytes of `text` to take, at most ENCODED_WORD_BYTES, without cutting a character. */
 static size_t word_length(const char *text)
 {
 	size_t len = strlen(text);
@@ -201,7 +203,7 @@ static void unquote(char *name)
 	*to = 0;
 }
 
-/* Takes a mailbox apart; the address comes out normalised. */
+/* Splits a mailbox into its name and its address, and normalises the address. */
 static int mailbox_split(const char *mailbox, char ret_name[200], char ret_address[ADDRESS_MAX + 1])
 {
 	const char *open = strrchr(mailbox, '<');

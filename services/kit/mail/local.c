@@ -1,5 +1,5 @@
 /*
- * local.c: the part before the @ of a Message-ID, by which a mail that comes back is known
+ * local.c: the part before the @ of a Message-ID, which identifies a mail that comes back
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

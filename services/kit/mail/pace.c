@@ -1,10 +1,12 @@
 /*
  * pace.c: counts claims by the minute and by the day
  *
- * Owns:      the table pace (shop -> struct pace_row); SHOP_OF_ALL counts every shop's.
- * Promises:  pure; a day is one of the given zone's, so it has 23 to 25 hours where clocks are changed: counted are quarters of an
- *            hour, of which every zone's offset is a multiple. Of claims that came at once, the first of the log are within the limit.
- * Fails by:  counting too many, never too few: a release is only taken back of the last RECENT_MOST claims.
+ * Owns:      the table pace (shop -> struct pace_row); the row of SHOP_OF_ALL counts the claims of all shops.
+ * Promises:  pure. A day is a day of the given zone, which has 23 to 25 hours where clocks are changed. So
+ *            the file counts quarters of an hour: the offset of every zone is a multiple of them. Of claims
+ *            that come at once, the first ones in the log are within the limit.
+ * Fails by:  counting too many, never too few: a released claim is subtracted only if it is one of the last
+ *            RECENT_MOST claims.
  * Read next: pace.h, services/carts/sender/may_send.c
  */
 #include "services/kit/mail/pace.h"
@@ -27,7 +29,7 @@ struct pace_row {
 	int64_t minute, quarter;     /* the newest */
 	uint32_t minutes[MINUTES];   /* by minute % MINUTES */
 	uint32_t quarters[QUARTERS]; /* by quarter % QUARTERS */
-	uint32_t recent_at;          /* of the next one */
+	uint32_t recent_at;          /* the place of the next one */
 	struct recent recent[RECENT_MOST];
 };
 STATE_STRUCTS(pace, "pace", struct pace_row);
@@ -46,7 +48,10 @@ static uint64_t name_of(const char *shop, const char *cart_id, uint32_t step, ui
 	return hash ? hash : 1;
 }
 
-/* The place of this minute or quarter in its ring; those between are emptied. NULL: it is too long ago. */
+/*
+ * Moves the ring forward to this minute or quarter, emptying the places between, and returns its place. NULL:
+ * it is too long ago.
+ */
 static uint32_t *place(uint32_t *ring, int64_t size, int64_t *newest, int64_t at)
 {
 	if (at <= *newest - size)
@@ -177,7 +182,7 @@ enum pace_answer pace_ask(const struct state *state, const struct pace *pace, in
 	return PACE_WAIT;
 }
 
-/* In the order of the log: is this claim one of the `most` first of its span? */
+/* Is this claim one of the first `most` of its span, in the order of the log? */
 static bool is_within(
 	const struct pace_row *row, const struct recent *claim, const struct day *span, uint32_t counted, uint32_t most)
 {
@@ -210,7 +215,7 @@ bool pace_holds(const struct state *state, const struct pace *pace, const struct
 	const struct recent *recent =
 		find_claim(&row, name_of(claim->shop, claim->cart_id, claim->step, claim->attempt));
 	if (!recent)
-		return false; /* so many came after it that it cannot be told: the next attempt is asked about */
+		return false; /* too many came after it to tell; the next attempt is asked about */
 	int64_t minute = floor_div(recent->at_us, US_PER_MINUTE);
 	struct day in_minute = { minute * US_PER_MINUTE, (minute + 1) * US_PER_MINUTE };
 	struct day day = day_of(pace->zone, recent->at_us);

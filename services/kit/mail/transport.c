@@ -1,7 +1,8 @@
 /*
- * transport.c: which way mails go, as the configuration says; and the way to nowhere
+ * transport.c: chooses the transport of mails by the configuration; and the null transport
  *
- * Promises:  the null transport claims like the others and delivers nothing: for benches and rehearsals.
+ * Promises:  the null transport claims like the others and delivers nothing; it is for benches and
+ *            rehearsals.
  * Fails by:  die() with a remedy on an unusable configuration.
  * Read next: transport_maildir.c, transport_smtp.c, transport_ses.c
  */
@@ -42,7 +43,10 @@ enum claim_event mail_claim_event(enum mail_end end)
 	return CLAIM_END_UNKNOWN;
 }
 
-/* "450 4.7.1 ...": greylisting and limits of rate alike; "452 4.5.3 too many ...", and servers that know no such codes. */
+/*
+ * Servers say "450 4.7.1 ..." for greylisting and for limits of rate. The words find "452 4.5.3 too many
+ * ...", and servers that use no such codes.
+ */
 bool mail_is_throttled(long code, const char *reply)
 {
 	static const char *const words[] = { "too many", "rate limit", "throttl" };
@@ -114,7 +118,7 @@ static bool is_this_machine(const char *host)
 	return strcmp(host, "localhost") == 0 || text_starts(host, "127.") || strcmp(host, "::1") == 0;
 }
 
-/* Only whether it is there: each connection reads it. */
+/* Only checks that the password can be read; each connection reads it again. */
 static int find_password(const char *path, char ret_why[512])
 {
 	_cleanup_(buffer_free) struct buffer password = { 0 };
@@ -171,7 +175,7 @@ static struct effect_driver *smtp_from(const struct config *config, const struct
 	return transport_smtp_new(&settings);
 }
 
-/* Only whether it is there: it is read again for each mail. */
+/* Only checks that the key can be read; it is read again for each mail. */
 static int find_ses_key(const struct config *config, char ret_why[512])
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
@@ -211,7 +215,7 @@ static struct effect_driver *maildir_from(const struct config *config)
 	return transport_maildir_new(folder);
 }
 
-enum { MAILDIR_ROOM = 400 }; /* the table of settings allows paths of 300 bytes; a name in the maildir is behind */
+enum { MAILDIR_ROOM = 400 }; /* the table of settings allows paths of 300 bytes; a name follows */
 
 static int try_maildir(const struct config *config, char ret_why[512])
 {

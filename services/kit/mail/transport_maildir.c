@@ -1,9 +1,11 @@
 /*
- * transport_maildir.c: mails as files that one can open
+ * transport_maildir.c: writes mails into a Maildir, as files that a person can open
  *
- * Owns:      a Maildir: tmp/ while a mail is written and claimed, new/ when it is sent. The syncs, of many files at a time.
- * Promises:  the file in new/ is whole and on the disk, and its name too before it counts as sent; the name is the Message-ID, so a
- *            mail is there once, also after a crash and a second try; a mail without a yes to its claim never reaches new/.
+ * Owns:      a Maildir: a mail is in tmp/ while it is written and claimed, and in new/ when it is sent. The
+ *            syncs, of many files at a time.
+ * Promises:  a file in new/ is whole and on the disk, and its name is on the disk before the mail counts as
+ *            sent. The name is the Message-ID, so a mail is there once, also after a crash and a second try.
+ *            A mail that asks for a claim reaches new/ only if it may go.
  * Fails by:  MAIL_NOT_SENT with the reason (a full disk, a folder that was taken away).
  * Read next: transport.h
  */
@@ -68,7 +70,7 @@ static int create(const char *path, const struct mail *mail, int *ret_fd)
 	if (mail->mime.len == 0)
 		return -EINVAL;
 	int r = file_create(path, BYTES(mail->mime.data, mail->mime.len), mode, ret_fd);
-	if (r == -EEXIST && unlink(path) == 0) /* left by an earlier life with this process id */
+	if (r == -EEXIST && unlink(path) == 0) /* an earlier process with this id left it */
 		r = file_create(path, BYTES(mail->mime.data, mail->mime.len), mode, ret_fd);
 	return r < 0 ? r : file_let_group_read(path, 0640);
 }
@@ -120,7 +122,7 @@ static void deliver(struct maildir *maildir, struct step_job *job)
 	char tmp[800], new[800];
 	place_of(maildir, job, tmp, new);
 	int r = rename_in_time(job->effect, tmp, new);
-	if (r == -EEXIST) /* that is this very mail: the name says so */
+	if (r == -EEXIST) /* new/ has this mail already: the name is its Message-ID */
 		r = unlink(tmp) < 0 ? -errno : 0;
 	if (r == 0)
 		steps_enter(&maildir->steps, job, STEP_SETTLE);
@@ -137,7 +139,10 @@ static void report_round(struct maildir *maildir, int r)
 		report(&maildir->steps, job, r < 0 ? MAIL_UNKNOWN : MAIL_SENT, r < 0 ? strerror(-r) : "in the folder");
 }
 
-/* A folder's sync takes as long for a hundred new names as for one: what comes while one runs waits for the next. */
+/*
+ * The sync of a folder takes as long for a hundred new names as for one: mails that come while one runs wait
+ * for the next.
+ */
 static void begin_round(struct maildir *maildir)
 {
 	char folder[420];
@@ -168,7 +173,7 @@ static void tend(struct steps *steps)
 		free(LIST_ENTRY(ended, struct writing, syncing));
 	}
 	begin_round(maildir);
-	syncer_hand_over(maildir->syncer); /* the mails that were written since, together */
+	syncer_hand_over(maildir->syncer); /* syncs the mails that were written since, together */
 }
 
 static void take(struct steps *steps, struct step_job *job)
@@ -191,7 +196,7 @@ static void take(struct steps *steps, struct step_job *job)
 	}
 }
 
-/* Before the jobs end: nothing is written any more. */
+/* Called before the jobs end: waits until nothing is written any more. */
 static void leave(struct steps *steps)
 {
 	struct maildir *maildir = (struct maildir *)steps;
@@ -213,7 +218,7 @@ static void make_folders(const struct maildir *maildir)
 			die("%s: %s: make the folder writable for this user, or set [mail] maildir", path,
 				strerror(-r));
 	}
-	file_close_own_folder(maildir->folder); /* of an earlier release; where it cannot, doctor says so */
+	file_close_own_folder(maildir->folder); /* made by an earlier release; doctor tells if this fails */
 }
 
 struct effect_driver *transport_maildir_new(const char *folder)

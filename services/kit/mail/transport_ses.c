@@ -1,11 +1,14 @@
 /*
- * transport_ses.c: mails over the API of Amazon SES, version 2 (SendEmail with the whole message as it was composed)
+ * transport_ses.c: sends mails over the API of Amazon SES, version 2 (SendEmail with the whole message)
  *
- * Owns:      the HTTP client of its own.
- * Promises:  the claim is asked for when all but the last byte of the body is out; without a yes the connection is cut and SES never had
- *            the mail. An error that a mail cannot be blamed for (our credentials, our account, our configuration) spends no mail.
- * Fails by:  mail_result per mail; die() at start on settings that cannot work. After the last byte an answer that does not say
- *            whether SES took it (500, 502, 504, none) is unknown and never repeated.
+ * Owns:      its own HTTP client.
+ * Promises:  asks for the claim when all but the last byte of the body is sent. If it must not go, the
+ *            connection is cut and SES never had the whole mail. An error that is not the mail's fault (our
+ *            credentials, our account, our configuration) leaves the mail unsent, so that it can be tried
+ *            again.
+ * Fails by:  mail_result per mail; die() at start on settings that cannot work. After the last byte, an
+ *            answer that does not tell whether SES took the mail (500, 502, 504, none) is unknown, and the
+ *            mail is never repeated.
  * Read next: calls.h
  */
 #include "bus/actor/runtime/runtime.h"
@@ -68,7 +71,10 @@ static enum mail_end end_of_error(long status, const char *name, bool went)
 	return went ? MAIL_UNKNOWN : MAIL_NOT_SENT;
 }
 
-/* A 200 that we did not wait for proves nothing; one without a MessageId does not say that it is there. */
+/*
+ * A 200 that comes before the last byte left proves nothing; a 200 without a MessageId does not tell that SES
+ * took the mail.
+ */
 static enum mail_end end_of_success(const json_t *body, bool went)
 {
 	if (!went)
@@ -163,7 +169,7 @@ static json_t *encoded(struct bytes mime)
 	return ret;
 }
 
-/* What SES tells later about a reminder names it so; a tag's value knows no dot. */
+/* SES names a reminder by this tag in its later events. A tag's value may have no dot. */
 static void add_tag(const struct mail *mail, json_t *body)
 {
 	char tag[MAIL_LOCAL_MAX];
@@ -173,7 +179,7 @@ static void add_tag(const struct mail *mail, json_t *body)
 	json_object_set_new(body, "EmailTags", json_pack("[{s:s,s:s}]", "Name", MAIL_SES_TAG, "Value", tag));
 }
 
-/* The recipient is the envelope's, not that of the headers. */
+/* The recipient comes from the envelope, not from the headers. */
 static int write_body(const struct ses *ses, const struct mail *mail, struct buffer *ret)
 {
 	json_t *body = json_pack("{s:{s:{s:o}},s:{s:[s]}}", "Content", "Raw", "Data",

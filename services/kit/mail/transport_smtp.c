@@ -1,9 +1,10 @@
 /*
- * transport_smtp.c: many mails at once over a few kept connections, in the process's own loop
+ * transport_smtp.c: sends many mails at once over a few kept SMTP connections, in the process's own loop
  *
  * Owns:      the connections behind one epoll descriptor, and the mails that go over them or wait for one.
- * Promises:  never blocks, neither for the answer to a mail nor for a goodbye; never more connections than configured.
- *            A server that cannot be reached is asked by one mail at a time, all others wait in their order (the breaker).
+ * Promises:  never blocks, neither for the answer to a mail nor for the one to QUIT; never has more
+ *            connections than configured. If the server cannot be reached, one mail at a time tries, and all
+ *            others wait in their order (the breaker).
  * Fails by:  mail_result per mail; die() at start on settings that cannot work.
  * Read next: transport_smtp_transfer.c (one mail, its gate and its fate), transport_smtp_connection.c
  */
@@ -19,10 +20,13 @@
 
 enum { EVENTS_AT_ONCE = 64 };
 
-/* How long a mail waits here for a server that is away, before the sender is told; below the sender's own deadline. */
+/*
+ * How long a mail waits here for a server that cannot be reached, before it is given back to the sender;
+ * shorter than the sender's own deadline.
+ */
 #define HELD_MOST_US (9 * US_PER_MINUTE)
 
-/* No connection: one probe at growing intervals, for all mails together. The first connection that opens ends it. */
+/* If no connection opens: one try at growing intervals, for all mails together, until a connection opens. */
 static const struct circuit closed = { .failures = 1, .first_us = US_PER_S, .most_us = US_PER_MINUTE };
 
 struct unfit_mail {
@@ -34,10 +38,10 @@ struct smtp {
 	struct effect_driver driver;
 	struct smtp_settings settings;
 	int epoll;
-	struct list waiting; /* for a free place */
-	struct list active;  /* with a connection each */
-	struct list idle;    /* connections */
-	struct list unfit;   /* not fit to be sent; told so in work() */
+	struct list waiting; /* mails without a place */
+	struct list active;  /* mails with a place; each has a connection */
+	struct list idle;    /* connections without a mail */
+	struct list unfit;   /* mails that SMTP may not carry; work() reports them */
 	struct circuit circuit;
 	uint64_t begun; /* mails */
 };
@@ -67,7 +71,7 @@ static struct smtp_transfer *find_in(struct list *list, const struct effect *eff
 
 /* ---- places ---- */
 
-/* One that the server has left meanwhile is of no use. */
+/* An idle connection that is not in use; frees those that the server has left meanwhile. */
 static struct smtp_connection *take_idle(struct smtp *smtp)
 {
 	while (!list_empty(&smtp->idle)) {
@@ -113,13 +117,16 @@ static bool any_open(const struct smtp *smtp)
 	return !list_empty(&smtp->idle);
 }
 
-/* While the server is away one tries at a time, for as long as that takes. */
+/* While the server cannot be reached only one mail tries at a time, for as long as that takes. */
 static bool may_connect(const struct smtp *smtp, int opening)
 {
 	return !circuit_is_open(&smtp->circuit) || (opening == 0 && circuit_may_try(&smtp->circuit, now_us(smtp)));
 }
 
-/* Further connections are opened beside one that is: whether the server is there at all is for one mail to find out. */
+/*
+ * Further connections are opened only beside an open one: one mail finds out whether the server answers at
+ * all.
+ */
 static bool has_place(const struct smtp *smtp)
 {
 	int opening = count_opening(smtp);
@@ -133,7 +140,7 @@ static void start_waiting(struct smtp *smtp)
 		give_place(smtp, LIST_ENTRY(smtp->waiting.next, struct smtp_transfer, hook));
 }
 
-/* Back to where it was: before all that were started after it. */
+/* Puts a mail back to its old place: before all mails that were started after it. */
 static void wait_again(struct smtp *smtp, struct smtp_transfer *transfer)
 {
 	struct list *before = &smtp->waiting;
@@ -146,12 +153,12 @@ static void wait_again(struct smtp *smtp, struct smtp_transfer *transfer)
 		before = hook;
 		break;
 	}
-	list_append(before, &transfer->hook); /* in front of it */
+	list_append(before, &transfer->hook); /* in front of `before` */
 }
 
 /*
- * Gives one mail back, so that the outage becomes known: the first of an outage, and later each that has waited for too long. All
- * others wait here.
+ * Gives one mail back to the sender, so that the outage becomes known: the first mail of an outage, and later
+ * each mail that has waited for too long. All others wait here.
  */
 static void no_connection(struct smtp *smtp, struct smtp_transfer *transfer, const char *why)
 {
@@ -168,7 +175,10 @@ static void no_connection(struct smtp *smtp, struct smtp_transfer *transfer, con
 	smtp_transfer_fail(transfer, why);
 }
 
-/* They will be asked for again; what they waited for is known by then. */
+/*
+ * Gives back the mails that have waited for too long. The sender asks for them again, and then it knows of
+ * the outage.
+ */
 static void give_back_held(struct smtp *smtp)
 {
 	LIST_EACH_SAFE (hook, &smtp->waiting) {
@@ -199,7 +209,10 @@ static void open_further(struct smtp *smtp, struct smtp_transfer *transfer, int 
 	}
 }
 
-/* While a connection opens libcurl may have two sockets at it, which it alone knows. */
+/*
+ * While a connection opens, libcurl may use two sockets that only it knows: so every such connection gets the
+ * event.
+ */
 static void on_event(struct smtp *smtp, int fd, uint32_t events)
 {
 	LIST_EACH_SAFE (hook, &smtp->idle) {
@@ -244,7 +257,10 @@ static void hear_events(struct smtp *smtp)
 
 /* ---- ends ---- */
 
-/* A connection is kept only after a mail that went; any other end leaves it in a state that nobody needs to think about. */
+/*
+ * A connection is kept only after a mail that was sent. After any other end it is closed, so that its state
+ * does not matter.
+ */
 static void finish(struct smtp *smtp, struct smtp_transfer *transfer)
 {
 	struct effect *effect = transfer->effect;
@@ -270,7 +286,7 @@ static struct smtp_transfer *first_ended(struct smtp *smtp)
 	return NULL;
 }
 
-/* Found anew each time: telling of one may end others. */
+/* Searches the list again after each mail, because effect_done may end others. */
 static bool finish_ended(struct smtp *smtp)
 {
 	struct smtp_transfer *transfer;
@@ -280,7 +296,7 @@ static bool finish_ended(struct smtp *smtp)
 	return any;
 }
 
-/* The answer may come within the call, which may change the list. */
+/* The answer may come within effect_claim and change the list, so the loop begins again after each call. */
 static bool ask_claims(struct smtp *smtp)
 {
 	bool any = false;
@@ -345,7 +361,7 @@ static void drop_unfit(struct smtp *smtp, const struct effect *effect)
 	}
 }
 
-/* Without its last byte, if that has not gone: the connection is cut. */
+/* Cuts the mail's connection; a last byte that has not left yet never leaves. */
 static void smtp_stop(void *self, struct effect *effect)
 {
 	struct smtp *smtp = self;

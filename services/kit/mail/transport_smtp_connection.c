@@ -2,8 +2,8 @@
  * transport_smtp_connection.c: a connection to the mail server, opened by libcurl
  *
  * Owns:      an easy handle with "connect only", in a multi of its own.
- * Promises:  TLS and its certificate, if they are demanded, and the login are behind it before it is open; never blocks, and never
- *            says a word when it is cut.
+ * Promises:  a connection is open only after TLS with a checked certificate, if that is demanded, and after
+ *            the login. It never blocks, and sends nothing when it is cut.
  * Fails by:  a negative errno and libcurl's words.
  * Read next: transport_smtp_transfer.c
  */
@@ -71,7 +71,7 @@ static int listen_in(CURL *easy, curl_infotype type, char *data, size_t len, voi
 	return 0;
 }
 
-/* Without one the server says no, and that is told. */
+/* Without a password the server refuses the login, and that is reported. */
 static void set_login(CURL *easy, const struct smtp_settings *settings)
 {
 	_cleanup_(buffer_free) struct buffer password = { 0 };
@@ -141,7 +141,7 @@ void smtp_connection_free(struct smtp_connection *connection)
 		return;
 	list_remove(&connection->hook);
 	if (connection->is_open)
-		shutdown(connection->fd, SHUT_RDWR); /* libcurl's goodbye does not leave this machine */
+		shutdown(connection->fd, SHUT_RDWR); /* libcurl's QUIT does not leave this machine */
 	curl_multi_remove_handle(connection->multi, connection->easy);
 	curl_easy_cleanup(connection->easy);
 	curl_multi_cleanup(connection->multi);
@@ -207,7 +207,7 @@ ssize_t smtp_connection_receive(struct smtp_connection *connection, void *to, si
 	return code == CURLE_AGAIN ? -EAGAIN : -ECONNRESET;
 }
 
-/* What TLS says to itself is nothing that came. */
+/* Bytes that TLS uses itself do not count as received. */
 bool smtp_connection_is_quiet(struct smtp_connection *connection)
 {
 	struct pollfd poller = { .fd = connection->fd, .events = POLLIN | POLLRDHUP };
@@ -225,10 +225,10 @@ void smtp_connection_wait(struct smtp_connection *connection, uint32_t events)
 }
 
 /*
- * A probe: whether the mail server lets us in
+ * A probe: does the mail server let us in?
  *
- * Promises: the same connection that mails go over, and no mail.
- * Fails by: a negative errno, when libcurl's deadline is over at the latest.
+ * Promises:  opens a connection in the same way as for a mail, and sends no mail.
+ * Fails by:  a negative errno, at the latest when libcurl's deadline is over.
  */
 
 enum { LOOK_MS = 100 };

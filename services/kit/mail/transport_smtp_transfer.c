@@ -1,12 +1,13 @@
 /*
- * transport_smtp_transfer.c: one mail over an open connection, up to its last byte and over it (RFC 5321)
+ * transport_smtp_transfer.c: sends one mail over an open connection (RFC 5321)
  *
- * Owns:      what it sends.
- * Promises:  the claim is asked for when the server's TCP has all of the body. The end of data leaves only through an open gate, and
- *            before the claim is too old, wherever this process is stopped (last_byte.h); a closed gate ends in a cut connection,
- *            upon which no server may deliver (4.1.1.4). Nothing that could be taken for SMTP is in the envelope, no bare CR or LF in the body, and no line
- *            of the body ends it.
- * Fails by:  mail_result: what is known about the mail's fate, no more.
+ * Owns:      a copy of the mail's bytes.
+ * Promises:  asks for the claim when the server's TCP has the whole body. The end of data leaves only through
+ *            an open gate, and before the claim is too old, wherever this process is stopped (last_byte.h). A
+ *            closed gate ends in a cut connection, and then no server may deliver (4.1.1.4). The envelope has
+ *            nothing that could be taken for SMTP, the body has no bare CR or LF, and no line of the body
+ *            ends it.
+ * Fails by:  mail_result, which tells only what is known about the mail's fate.
  * Read next: transport_smtp.c
  */
 #include "bus/base/memory.h"
@@ -17,10 +18,13 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-/* RFC 5321, 4.5.3.2: what commands should be given; and the answer to a mail. */
+/* How long to wait for the answer to a command, by RFC 5321 (4.5.3.2), and for the answer to a mail. */
 #define ANSWER_US (5 * US_PER_MINUTE)
 #define LAST_ANSWER_US (10 * US_PER_MINUTE)
-/* Of one answer, all its lines. Nobody says so much, and who never stops would have the process for himself. */
+/*
+ * The most bytes of one answer, with all its lines. No server says so much, and one that never stopped would
+ * keep the process busy.
+ */
 enum { ANSWER_BYTES_MOST = 32 * 1024 };
 
 static const char LAST[] = ".\r\n";
@@ -76,7 +80,7 @@ void smtp_transfer_fail(struct smtp_transfer *transfer, const char *trouble)
 	TEXT_COPY(transfer->trouble, trouble);
 }
 
-/* ---- what we say ---- */
+/* ---- what the driver says ---- */
 
 static void begin_step(struct smtp_transfer *transfer, enum smtp_step step, const char *text)
 {
@@ -122,7 +126,10 @@ static void look_again_later(struct smtp_transfer *transfer)
 	transfer->look_us = clock_boot_us(transfer->connection->clock) + transfer->look_ms * US_PER_MS;
 }
 
-/* The body is out. What comes next decides about everything: a claim is asked for when it could go on at once. */
+/*
+ * The body is sent. What comes next decides everything, so the claim is asked for only when it could leave at
+ * once.
+ */
 static void stand_before_last(struct smtp_transfer *transfer)
 {
 	if (!transfer->claim) {
@@ -143,7 +150,9 @@ static void drop(struct smtp_transfer *transfer, const char *trouble)
 	smtp_transfer_fail(transfer, trouble);
 }
 
-/* The timer before the check: stopped in between, we are cut off all the same. */
+/*
+ * Sets the timer before the check: if the process is stopped in between, the timer still cuts the connection.
+ */
 static void let_last_go(struct smtp_transfer *transfer)
 {
 	const struct smtp_connection *connection = transfer->connection;
@@ -163,7 +172,7 @@ void smtp_transfer_proceed(struct smtp_transfer *transfer, bool go)
 		drop(transfer, "stopped before the last byte");
 	else if (!smtp_connection_is_quiet(transfer->connection))
 		drop(transfer,
-			"the server hung up before the last byte"); /* sent after this, it would be ambiguous for nothing */
+			"the server hung up before the last byte"); /* sent now, it would make the mail ambiguous */
 	else if (!last_byte_is_next(transfer->connection->fd))
 		drop(transfer, "the server takes nothing more");
 	else
@@ -182,10 +191,13 @@ static void hear_answer(struct smtp_transfer *transfer)
 	else if (transfer->step == SMTP_DATA && class == 3)
 		say_body(transfer);
 	else
-		transfer->has_ended = true; /* with the mail's last answer, or with a word against it */
+		transfer->has_ended = true; /* with the answer to the whole mail, or with a refusal */
 }
 
-/* A last line has a blank where further ones are announced by a hyphen (4.2.1). Without it there is no answer yet. */
+/*
+ * In an answer of several lines, each but the last has a hyphen after the code (4.2.1). Before the last line
+ * there is no answer yet.
+ */
 static void hear_line(struct smtp_transfer *transfer)
 {
 	bool is_last = transfer->line_len < 4 || transfer->line[3] != '-';
@@ -217,7 +229,7 @@ static int hear(struct smtp_transfer *transfer)
 	return 0;
 }
 
-/* Asked anew at every attempt: the server may take its time, and so may we. */
+/* Checked before every try to send, because the server and this process may be slow. */
 static bool is_too_late(const struct smtp_transfer *transfer)
 {
 	return transfer->gate == GATE_OPEN && transfer->sent == 0 && !effect_may_go(transfer->effect);
@@ -233,7 +245,9 @@ static void note_sent(struct smtp_transfer *transfer)
 		stand_before_last(transfer);
 }
 
-/* Of what is left. The end of the body goes by itself: so it is acknowledged sooner. */
+/*
+ * The next piece of what is left. The end of the body is sent by itself, so that it is acknowledged sooner.
+ */
 static struct bytes next_piece(const struct smtp_transfer *transfer)
 {
 	size_t len = transfer->out.len - transfer->sent;
@@ -272,7 +286,7 @@ static const char *words_for_end(const struct smtp_transfer *transfer)
 	return transfer->gate == GATE_ASKED ? "the server hung up before the last byte" : "the server hung up";
 }
 
-/* While the claim is asked for nothing may come from the server. */
+/* While the driver waits for the answer to its claim, the server must not send anything. */
 static int hear_next(struct smtp_transfer *transfer)
 {
 	if (transfer->has_ended)
@@ -304,9 +318,9 @@ int64_t smtp_transfer_next_us(const struct smtp_transfer *transfer)
 	return transfer->deadline_us;
 }
 
-/* ---- how it ended ---- */
+/* ---- the result ---- */
 
-/* The codes that speak of our login or our encryption, not of this mail. */
+/* Is the answer about our login or our encryption, and not about this mail? */
 static bool is_about_us(const struct smtp_transfer *transfer)
 {
 	long code = transfer->answer.code;
@@ -328,7 +342,10 @@ static enum mail_end end_of(const struct smtp_transfer *transfer)
 	return end_by_code(code, MAIL_NOT_SENT);
 }
 
-/* RFC 3463: no such mailbox; it has moved; the domain takes no mail (RFC 7505). A 550 alone may as well be a policy. */
+/*
+ * RFC 3463: no such mailbox; it has moved; the domain takes no mail (RFC 7505). A 550 without such a code may
+ * be a policy too.
+ */
 static bool is_no_mailbox(const struct smtp_transfer *transfer)
 {
 	static const char *const codes[] = { "5.1.1", "5.1.6", "5.1.10" };

@@ -1,11 +1,13 @@
 /*
  * admin_link.c: links by which the owner acts on one cart or one shopper
  *
- * Fields of the token: version, key id (4), verb, expiry (8, big endian), then shop, cart id and address hash.
- * Promises:  a link does one thing to one target of one shop; a link in a shopper's mail is never one of these, nor the other way
- *            round: key and purpose are others.
- * Fails by:  -EINVAL where there is nothing to link to; -EBADMSG, -EKEYREJECTED, without a word why.
- * Read next: signed_token.c, services/platform/gateway/action.c (what is done with one)
+ * Fields of the token: version, key id (4), verb, expiry (8, big endian), then shop, cart id and address
+ * hash.
+ * Promises:  a link does one thing to one target of one shop. A link in a shopper's mail is never valid as an
+ *            admin link, or the other way round, because key and purpose differ.
+ * Fails by:  -EINVAL if there is no valid target, -EMSGSIZE if the URL is too long; reading: -EBADMSG,
+ *            -EKEYREJECTED, without a reason.
+ * Read next: signed_token.c, services/platform/gateway/action.c (carries out the link)
  */
 #include "services/kit/web/admin_link.h"
 #include "bus/base/cleanup.h"

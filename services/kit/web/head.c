@@ -1,10 +1,13 @@
 /*
- * head.c: the head of a request, judged before anybody else reads it
+ * head.c: checks the head of a request before the library reads it
  *
- * Promises:  the bytes of a head are looked at and left where they are (MSG_PEEK), until all of them are there and can be read in one
- *            way only (request.h); then the library reads the very same bytes. So is a body in chunks, which is short or refused. What
- *            is refused here is answered here, and its sender is read on for a moment, so that the answer arrives.
- * Fails by:  400, 411, 413, 431, 505 in words, or what the owner says of a head, and the end of the connection.
+ * Promises:  reads a head with MSG_PEEK, which leaves the bytes in the socket, until the whole head has come
+ *            and can be read in one way only (request.h); then the library reads the same bytes. A body in
+ *            chunks is checked in the same way: it is short or refused. A request that is refused here is
+ *            answered here, and further bytes of its client are discarded for a moment, so that the answer
+ *            arrives.
+ * Fails by:  400, 411, 413, 431, 503, 505 with words, or the owner's answer to a head; then the connection
+ *            ends.
  * Read next: library.c
  */
 #include "bus/base/cleanup.h"
@@ -45,7 +48,10 @@ static int take_line_end(const char *text, size_t len, size_t *at)
 	return 1;
 }
 
-/* The line of a chunk's size, as take_line_end; -ERANGE: the size has too many digits. */
+/*
+ * Reads the line with a chunk's size and returns as take_line_end does; -ERANGE: the size has too many
+ * digits.
+ */
 static int take_size(const char *text, size_t len, size_t *at, size_t *ret_size)
 {
 	int digits = 0, digit;
@@ -113,7 +119,7 @@ static void compose(const struct web_connection *connection, struct buffer *out)
 		buffer_add(out, answer->body.data, answer->body.len);
 }
 
-/* Of a request that nothing was answered to yet, the answer lies in the kernel's buffer at once: it is short. */
+/* The request has no answer yet, and this one is short: the kernel's buffer takes it at once. */
 void head_send_answer(struct web_connection *connection)
 {
 	_cleanup_(buffer_free) struct buffer out = { 0 };
@@ -157,11 +163,11 @@ void web_linger(struct web_connection *connection)
 	web_time(connection, &web->lingering);
 	list_remove(&connection->waiting);
 	shutdown(connection->fd, SHUT_WR);
-	if (connection->library) { /* it lets go when more comes, or nothing more will */
+	if (connection->library) { /* it releases the socket at the next bytes, or at the end */
 		library_go_on(connection);
 		return;
 	}
-	free(connection->head); /* it is not counted any more, and may stay for seconds */
+	free(connection->head); /* it is not counted any more; the connection may stay for seconds */
 	connection->head = NULL;
 	connection->asked.request = (struct request){ 0 };
 	web_watch(connection, EPOLLIN);
@@ -171,7 +177,7 @@ void web_linger(struct web_connection *connection)
 void head_discard(struct web_connection *connection)
 {
 	ssize_t len =
-		recv(connection->fd, NULL, DISCARD_MOST, MSG_TRUNC | MSG_DONTWAIT); /* tcp(7): thrown away unseen */
+		recv(connection->fd, NULL, DISCARD_MOST, MSG_TRUNC | MSG_DONTWAIT); /* tcp(7): discards the bytes */
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -192,7 +198,9 @@ static bool expects_word(const struct request *request)
 	return expect && strcasecmp(expect, "100-continue") == 0;
 }
 
-/* How long its body is, or that it comes in chunks, is beyond doubt (request_framing). */
+/*
+ * Notes the length of the body, or that it comes in chunks; request_framing has checked that both are clear.
+ */
 static void note_framing(struct web_connection *connection)
 {
 	const char *length = request_header(&connection->asked.request, "Content-Length");
@@ -212,7 +220,7 @@ static void begin_owners(struct web_connection *connection)
 		web->owner.begin(web->owner.context, &connection->asked);
 }
 
-/* false: it is refused. */
+/* false: the request is refused. */
 static bool judge(struct web_connection *connection)
 {
 	struct web *web = connection->web;
@@ -233,7 +241,7 @@ static bool judge(struct web_connection *connection)
 	return !connection->refused;
 }
 
-/* Head and framing are right. */
+/* The head and the framing are valid: gives the request to the library, or queues it. */
 static void pass_on(struct web_connection *connection)
 {
 	struct web *web = connection->web;
@@ -291,10 +299,13 @@ static void begin_request(struct web_connection *connection)
 	}
 	if (expects_word(&connection->asked.request) && connection->seen == connection->head_len)
 		(void)!send(connection->fd, go_on, sizeof(go_on) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-	head_look(connection, false); /* further than where a head has to end */
+	head_look(connection, false); /* looks beyond the head, at the chunks */
 }
 
-/* How long the head is, its empty line included; 0: it has not all come. -EBADMSG: no line ends so. */
+/*
+ * The length of the head with its empty line; 0: it has not all come. -EBADMSG: a line does not end with
+ * CRLF, or holds a NUL.
+ */
 static long find_end(struct web_connection *connection)
 {
 	const char *text = connection->web->piece;

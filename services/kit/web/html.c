@@ -1,4 +1,4 @@
-/* html.c: text as HTML shows it */
+/* html.c: escapes text for HTML */
 #include "services/kit/web/html.h"
 
 static const char *escape_of(char c)

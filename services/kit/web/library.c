@@ -1,18 +1,20 @@
 /*
- * library.c: libmicrohttpd, to whom a request is handed whose head has been judged
+ * library.c: gives requests whose heads are checked to libmicrohttpd
  *
- * Owns:      the library's two daemons, which listen nowhere and are run by our loop.
- * Promises:  the library reads a socket only after head.c has proven that its head, and its body if it comes in chunks, can be read
- *            in one way; it frames the body, writes the answer and closes. One request is taken on a connection. The body of a large
- *            request comes in pieces, between which it waits for its turn, or until its network has paid for the last one.
- * Fails by:  400 in words when the library leaves a body in its middle; else cutting the connection.
+ * Owns:      two daemons of the library, which have no listening socket and run in our loop.
+ * Promises:  the library reads a socket only after head.c has checked that its head, and a body in chunks,
+ *            can be read in one way only. The library frames the body, writes the answer and closes the
+ *            socket. A connection carries one request. The body of a large request comes in pieces; between
+ *            two pieces the request waits for its turn, or until its network has paid for the last one.
+ * Fails by:  400 with words when the library leaves a body in its middle; otherwise cutting the connection.
  *
- * Why the head is not the library's: 0.9.75 hides from its user what two servers read differently (a folded line, NUL, a bare CR, a
- * blank before a colon), has no budget per network, and closes without a word when a head has more arguments and cookies than fit its
- * memory. A head that was judged is plain, and has PARTS_MOST of those at most, for which there is room.
- * Why one request: after an answer the library reads on in the same buffer, and takes apart what it finds; nothing in its interface makes
- * it stop before the next head is judged, or gives the socket back. The servers that deploy/front puts in front open a connection for each
- * request anyway.
+ * Why the library does not check the head: version 0.9.75 hides from its user what two servers read
+ * differently (a folded line, NUL, a bare CR, a blank before a colon), has no budget per network, and closes
+ * without an answer when a head has more arguments and cookies than fit its memory. A checked head is plain
+ * and has at most PARTS_MOST of them, for which there is room.
+ * Why one request: after an answer the library reads on in the same buffer and parses what it finds. Its
+ * interface cannot make it stop before the next head is checked, or give the socket back. The servers that
+ * deploy/front puts in front open a connection for each request anyway.
  */
 #include "bus/base/memory.h"
 #include "services/kit/web/web_inside.h"
@@ -24,15 +26,16 @@
 #include <sys/socket.h>
 
 /*
- * What a connection may use: half is for what is read, the rest for a head's arguments, cookies and headers, of PART_COST bytes each, its
- * cookies once more, and the answer's head. The library clears what it did not use before it answers: so most have little (measured:
- * 70 us of CPU for a webhook where ROOMY took 116), and ROOMY is for those with a long head.
+ * The pool of a connection. One half is for the bytes that are read. The rest is for the arguments, cookies
+ * and headers of a head, of PART_COST bytes each, for a second copy of its cookies, and for the head of the
+ * answer. The library clears the unused part before it answers, so most connections get PLAIN (measured: 70
+ * us of CPU for a webhook, where ROOMY took 116). ROOMY is for connections with a long head.
  */
 static const size_t pools[LIBRARIES] = { [LIBRARY_PLAIN] = 32 * 1024, [LIBRARY_ROOMY] = 192 * 1024 };
 enum {
-	PLAIN_HEAD_MOST = 8 * 1024, /* fits PLAIN's half, and as cookies into the other half */
+	PLAIN_HEAD_MOST = 8 * 1024, /* fits one half of PLAIN, and its cookies fit the other half */
 	PLAIN_PARTS_MOST = 100,
-	CLOSING_MOST = 100 /* connections that we have ended and the library has not yet */
+	CLOSING_MOST = 100 /* connections that we have ended, but not yet the library */
 };
 
 const char *library_reason(unsigned status)
@@ -164,7 +167,7 @@ static enum MHD_Result decide_request(struct web_connection *connection)
 	web->counters.requests++;
 	connection->asked.request.body =
 		BYTES(connection->body.len > 0 ? (const void *)connection->body.data : "", connection->body.len);
-	list_remove(&connection->receiving); /* what is complete is not dropped any more */
+	list_remove(&connection->receiving); /* a complete request is not dropped any more */
 	if (web->owner.decide(web->owner.context, &connection->asked))
 		return queue_answer(connection);
 	connection->phase = PHASE_DECIDING;
@@ -181,7 +184,7 @@ static struct web_connection *connection_of(struct MHD_Connection *handle)
 	return MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-/* Has the library read what was judged? */
+/* Did the library read the same method and framing that head.c checked? */
 static bool reads_the_same(const struct web_connection *connection, const char *method)
 {
 	static const char *const names[] = { MHD_HTTP_HEADER_CONTENT_LENGTH, MHD_HTTP_HEADER_TRANSFER_ENCODING };
@@ -196,7 +199,7 @@ static bool reads_the_same(const struct web_connection *connection, const char *
 	return strcmp(method, connection->asked.request.method) == 0;
 }
 
-/* Called at the head, for each piece of the body, and when all is there. */
+/* The library calls it after the head, for each piece of the body, and when the request is complete. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *handle, const char *url, const char *method,
 	const char *version, const char *data, size_t *len, void **seen)
 {
@@ -232,8 +235,9 @@ static bool has_hung_up(const struct web_connection *connection)
 }
 
 /*
- * The library closes its descriptor after this. What still comes would have the kernel take back the answer, or the refusal. It
- * leaves in the middle of a body when urgent bytes come (MSG_OOB), which it takes for an error of the socket.
+ * The library closes its descriptor after this. If more bytes came then, the kernel would discard the answer
+ * or the refusal, so a copy of the descriptor stays open for a moment. The library leaves in the middle of a
+ * body when urgent bytes come (MSG_OOB), because it takes them for an error of the socket.
  */
 static void on_left(struct web_connection *connection)
 {
@@ -276,7 +280,10 @@ static enum web_library choose(const struct web_connection *connection)
 	return is_plain ? LIBRARY_PLAIN : LIBRARY_ROOMY;
 }
 
-/* A pool becomes memory as it is written to: by the head and its parts, and by as much of the body as is read at once, a half of it. */
+/*
+ * A pool becomes memory where it is written to: by the head and its parts, and by the bytes of the body that
+ * are read at once, at most one half of the pool.
+ */
 size_t library_bytes(const struct web_connection *connection)
 {
 	const struct request *request = &connection->asked.request;
@@ -300,7 +307,7 @@ void library_take(struct web_connection *connection)
 		connection->ended)
 		return;
 	connection->library = NULL;
-	connection->fd = -1; /* closed in any case */
+	connection->fd = -1; /* the library has closed it */
 	web_end(connection);
 }
 
@@ -335,13 +342,13 @@ void library_run(struct web *web)
 	}
 }
 
-/* Who is left was ended before. */
+/* web_free has ended all connections before. */
 void library_stop(struct web *web)
 {
 	for (int i = 0; i < LIBRARIES; i++) {
 		if (!web->libraries[i])
 			continue;
-		MHD_run(web->libraries[i]); /* those that were suspended go on before they are closed: it insists */
+		MHD_run(web->libraries[i]); /* MHD_stop_daemon demands that no connection is suspended */
 		MHD_stop_daemon(web->libraries[i]);
 		web->libraries[i] = NULL;
 	}

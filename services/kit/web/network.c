@@ -1,4 +1,4 @@
-/* network.c: from which network a request comes */
+/* network.c: finds the network that a request comes from */
 #include "services/kit/web/network.h"
 #include "bus/base/text.h"
 #include "services/kit/http/guard.h"
@@ -10,7 +10,7 @@
 
 static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
-/* true: *ret_is_ipv4 says which it was. */
+/* true: *ret_is_ipv4 tells if it is an address of IPv4. */
 static bool read_address(const char *text, uint8_t ret[16], bool *ret_is_ipv4)
 {
 	memcpy(ret, mapped, sizeof(mapped));
@@ -97,7 +97,10 @@ static char *trim(char *text)
 	return text;
 }
 
-/* The last item of a list, which is cut off it. Read from the end, so that nothing in front of an item can change it. */
+/*
+ * Cuts the last item off a list and returns it. It reads from the end, so that no text before an item can
+ * change it.
+ */
 static char *take_last(char *list, char separator)
 {
 	bool quoted = false;
@@ -126,7 +129,7 @@ static bool is_port(const char *text)
 	return *text && strlen(text) <= 5 && strspn(text, "0123456789") == strlen(text);
 }
 
-/* An address, without brackets and port, which are cut off. NULL: it is none. */
+/* Cuts brackets and port off an address and returns it. NULL: they are malformed. */
 static char *address_of(char *node)
 {
 	char *colon, *end;
@@ -140,14 +143,17 @@ static char *address_of(char *node)
 	}
 	colon = strchr(node, ':');
 	if (!colon || strchr(colon + 1, ':'))
-		return node; /* none, or those of IPv6 */
+		return node; /* it has no port: no colon, or those of IPv6 */
 	if (!is_port(colon + 1))
 		return NULL;
 	*colon = '\0';
 	return node;
 }
 
-/* RFC 7239 section 4: `for=node;proto=https`, the value in quotes or not. NULL: the element has no `for`, or cannot be read. */
+/*
+ * The value of `for` in an element `for=node;proto=https`, in quotes or not (RFC 7239 section 4). NULL: the
+ * element has no `for`, or is malformed.
+ */
 static char *node_of(char *element)
 {
 	bool more = true;
@@ -170,7 +176,9 @@ static char *node_of(char *element)
 	return NULL;
 }
 
-/* RFC 7239 section 6.3: a name that says nothing, and "unknown". */
+/*
+ * Does the proxy hide the client: by "unknown", or by a name that it made up (RFC 7239 section 6.2 and 6.3)?
+ */
 static bool is_hidden(const char *node)
 {
 	return *node == '_' || strcasecmp(node, "unknown") == 0;
@@ -178,7 +186,7 @@ static bool is_hidden(const char *node)
 
 enum names {
 	NAMES_CLIENT,
-	NAMES_PROXY, /* a proxy of ours: the one before it says more */
+	NAMES_PROXY, /* a proxy of ours: the item before it tells more */
 	NAMES_NOBODY,
 	NAMES_NONSENSE
 };
@@ -199,7 +207,7 @@ static enum names judge_item(const struct web_proxies *proxies, char *item, stru
 	return source_key_of_text(node, ret) ? NAMES_CLIENT : NAMES_NONSENSE;
 }
 
-/* Of one header, from its end. A header that is too long is read as far as it fits. */
+/* Judges the items of one header, from its end. Of a header that is too long it reads the end that fits. */
 static enum names judge_list(const struct web_proxies *proxies, const char *value, struct source_key *ret)
 {
 	char list[1024];

@@ -1,8 +1,9 @@
 /*
- * request.c: one HTTP request as its handler sees it, and its answer
+ * request.c: parses the head of an HTTP request for its handler, and lists the headers of its answer
  *
- * Promises: what is read here can be read in one way only; the same bytes mean the same to a server in front that keeps to RFC 9112.
- * Fails by: a status and words.
+ * Promises:  an accepted request can be read in one way only: a server in front that keeps to RFC 9112 reads
+ *            the same bytes alike.
+ * Fails by:  a status and words.
  */
 #include "services/kit/web/request.h"
 #include <assert.h>
@@ -44,7 +45,7 @@ static bool is_plain_number(const char *text)
 	return *text && strspn(text, "0123456789") == strlen(text);
 }
 
-/* RFC 9112 section 3.2: exactly one, so that nothing in front of us can have gone by another. */
+/* RFC 9112 section 3.2: exactly one Host, so that a server in front of us cannot have used another one. */
 static const char *doubt_host(const struct request *request)
 {
 	const char *host;
@@ -93,7 +94,7 @@ static bool is_token(const char *text)
 	return !*text;
 }
 
-/* A field's value: blanks, what is visible, and what is not ASCII (obs-text). */
+/* May a header have this value? Blanks, visible characters, and bytes that are not ASCII (obs-text). */
 static bool is_value(const char *text)
 {
 	for (; *text; text++)
@@ -116,7 +117,10 @@ static unsigned refuse_head(unsigned status, const char *why, const char **ret_w
 	return status;
 }
 
-/* The line that begins at *at, which is moved behind it, ended with a NUL. NULL: it does not end with CRLF, or holds a NUL. */
+/*
+ * Returns the line at *at, ended with a NUL, and moves *at behind it. NULL: the line does not end with CRLF,
+ * or holds a NUL.
+ */
 static char *take_line(char **at, const char *end)
 {
 	char *line = *at, *stop = memchr(line, '\n', (size_t)(end - line));
@@ -160,7 +164,10 @@ static unsigned read_request_line(char *line, struct request *ret, const char **
 	return 0;
 }
 
-/* How long its body is, or that it comes in chunks. libmicrohttpd takes a blank behind such a value for a part of it. */
+/*
+ * Does this header tell the length of the body, or that it comes in chunks? libmicrohttpd takes a blank
+ * behind such a value for a part of the value.
+ */
 static bool says_framing(const char *name)
 {
 	return strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
@@ -191,7 +198,7 @@ static unsigned read_header(char *line, struct request *ret, const char **ret_wh
 	return 0;
 }
 
-/* How many pieces a text has between any of these. */
+/* The number of pieces between the separators. */
 static int count_pieces(const char *text, const char *separators)
 {
 	int count = 1;
@@ -203,7 +210,10 @@ static int count_pieces(const char *text, const char *separators)
 	return count;
 }
 
-/* `a="` at its end: libmicrohttpd 0.9.75 takes that quote for both ends of the value, and fails at a length below 0. */
+/*
+ * Does the value end as `a="` does? libmicrohttpd 0.9.75 takes that quote for both ends of a cookie's value,
+ * and fails at a length below 0.
+ */
 static bool ends_in_lone_quote(const char *value)
 {
 	size_t len = strlen(value);
@@ -257,7 +267,7 @@ static int hex_value(char c)
 	return at ? (int)(at - digits) % 16 : -1;
 }
 
-/* In place; what is no escape stays as it is. */
+/* Decodes in place. %00, and a `%` that begins no escape, stay as they are. */
 static void decode(char *text)
 {
 	char *to = text;
@@ -319,7 +329,7 @@ void answer_add(struct answer *answer, const char *name, const char *value)
 	answer->added[answer->added_count++] = (struct http_header){ name, value };
 }
 
-/* A JSON string; words are ours and plain, but nothing relies on that. */
+/* Adds a JSON string. The words are our own and plain, but the code does not rely on that. */
 static void add_quoted(struct buffer *to, const char *words)
 {
 	buffer_add_text(to, "\"");

@@ -1,10 +1,11 @@
 /*
- * signed_link.c: links in mails that nobody can forge
+ * signed_link.c: signed links in mails, which cannot be forged
  *
  * Fields of the token: version, key id (4), purpose, step, then shop, address hash and cart id.
  * Owns:      the last key and its id.
- * Promises:  reading refuses every token that making would not have made, spelling included: one link, one token.
- * Fails by:  -EBADMSG, -EKEYREJECTED; says nothing of why, to nobody.
+ * Promises:  reading refuses every token that signed_link_make does not make, also another spelling of it: a
+ *            link has one token.
+ * Fails by:  -EINVAL; reading: -EBADMSG, -EKEYREJECTED, without a reason.
  * Read next: signed_token.c
  */
 #include "services/kit/web/signed_link.h"
@@ -21,7 +22,10 @@ enum { LINK_VERSION = 1, HEAD_LEN = SIGNED_TOKEN_KEY_ID + 3 };
 
 static const char signing[] = "cartbus link";
 
-/* A process signs with one key, whose id takes as long to compute as a link's MAC. */
+/*
+ * Keeps the id of the last key: a process signs with one key, and its id takes as long to compute as a link's
+ * MAC.
+ */
 static const uint8_t *id_of(struct bytes key)
 {
 	static struct {
@@ -112,7 +116,7 @@ static void digest_of(const char *url, char ret_hex[2 * DIGEST_BYTES + 1])
 	text_hex(digest, DIGEST_BYTES, ret_hex);
 }
 
-/* A header takes ASCII alone. */
+/* The gateway sends the URL in a header, which takes only ASCII. */
 static bool is_ascii(const char *url)
 {
 	for (; *url; url++)

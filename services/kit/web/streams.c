@@ -1,16 +1,20 @@
 /*
- * streams.c: bodies that are streamed: how many there may be, and which one gives its place to another
+ * streams.c: limits the number of streamed bodies, and ends a slow one when another needs its place
  *
- * Promises:  a body that hardly comes keeps its place only while nobody else needs it, and never longer than 5 minutes.
- * Fails by:  503 in words.
+ * Promises:  a body that comes slowly keeps its place only while no other body needs it, and never longer
+ *            than 5 minutes.
+ * Fails by:  503 with words.
  * Read next: web.c, network.h (the limits of a network)
  */
 #include "services/kit/web/web_inside.h"
 
-enum { STREAM_SLOW_BYTES = 16 * 1024 }; /* in a second: slower than the lines that files come over */
+enum { STREAM_SLOW_BYTES = 16 * 1024 }; /* per second; files come over faster lines */
 static const int64_t streaming_us = 5 * US_PER_MINUTE, slow_after_us = 5 * US_PER_S;
 
-/* The first body that comes too slowly to keep its place, of all networks or of one. NULL: there is none. */
+/*
+ * The first body that comes too slowly to keep its place, of all networks or of the network `only`. NULL:
+ * there is none.
+ */
 static struct web_connection *slow_stream(const struct web *web, const struct source *only)
 {
 	LIST_EACH (hook, &web->streaming) {

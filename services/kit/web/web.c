@@ -1,10 +1,12 @@
 /*
- * web.c: an HTTP/1.1 server in a process's loop: the connections, and which of them must go
+ * web.c: an HTTP/1.1 server in a process's loop: its connections, and which of them must go
  *
- * Owns:      the listening socket, the connections, an epoll set, a spare descriptor, the budgets of all networks.
- * Promises:  no client waits for another's large body; a refused request is answered; the rest of the loop has its turn: in one turn
- *            the server lets a bounded number of connections in and goes on with a few large bodies.
- * Fails by:  408, 503 in words; closing without a word when nothing was asked, or a network is resting.
+ * Owns:      the listening socket, the connections, an epoll set, a spare descriptor, the budgets of all
+ *            networks.
+ * Promises:  no client waits for another client's large body; a refused request is answered. In one turn the
+ *            server accepts a bounded number of connections and continues a few large bodies, so the rest of
+ *            the loop has its turn.
+ * Fails by:  408, 503 with words; closing without an answer when no request has come.
  * Read next: head.c, library.c
  */
 #include "bus/base/log.h"
@@ -23,7 +25,7 @@ enum {
 	ACCEPTS_AT_ONCE = 128,
 	SLOW_AT_ONCE = 4,
 	CUTS_AT_ONCE = 64,
-	PROVEN_SKIPPED_MOST = 32, /* before one that proved itself makes room after all */
+	PROVEN_SKIPPED_MOST = 32, /* proven ones that are spared before one of them makes room */
 	CONNECTION_COST_US = 20,  /* to accept, watch and close it */
 	REQUEST_COST_US = 30,     /* measured: to answer a request */
 	COST_US_PER_KIB = 3       /* measured: to read, copy and hash a body */
@@ -60,7 +62,7 @@ void web_queue(struct web_connection *connection)
 
 /* ---- bytes ---- */
 
-/* All memory that grows with what strangers send: their heads, the library's pools, and what the bodies have been given room for. */
+/* The memory that grows with what a client sends: its head, the library's pool, and the room of its body. */
 static size_t held(const struct web_connection *connection)
 {
 	size_t parts = (size_t)(connection->asked.request.parts + connection->asked.request.header_count);
@@ -80,7 +82,7 @@ void web_spend(struct web_connection *connection, size_t len)
 	source_spend(connection->web->sources, connection->client, cost_us, web_now_us(connection->web));
 }
 
-/* What it cost is given back if it was proven, and counts against its network if not. */
+/* Gives the cost of a proven request back; charges the network of any other request for the answer too. */
 void web_settle(struct web_connection *connection)
 {
 	struct sources *sources = connection->web->sources;
@@ -128,7 +130,7 @@ static bool may_go(
 	return why != SOURCE_CROWDED || candidate->client == newcomer->client;
 }
 
-/* The oldest of a list that may go; a source that proved itself is spared for some time. */
+/* The oldest connection of a list that may go; one of a proven source only if no other is found soon. */
 static struct web_connection *oldest(
 	struct list *list, size_t hook_offset, const struct web_connection *newcomer, enum source_verdict why)
 {
@@ -150,7 +152,10 @@ static struct web_connection *oldest(
 	return proven;
 }
 
-/* Whose bytes make room: a large body, then a small one, then a head. NULL: nobody's but the newcomer's own. */
+/*
+ * The connection whose bytes make room: one with a large body, then a small one, then a head. NULL: the
+ * newcomer itself must go.
+ */
 static struct web_connection *who_makes_room(struct web_connection *newcomer, enum source_verdict why)
 {
 	struct web *web = newcomer->web;
@@ -198,7 +203,7 @@ bool web_count_bytes(struct web_connection *connection)
 	return true;
 }
 
-/* ---- who is connected ---- */
+/* ---- connections ---- */
 
 static void name_proxied_client(struct web_connection *connection)
 {
@@ -220,7 +225,7 @@ void web_name_client(struct web_connection *connection)
 	connection->asked.client = connection->client ? source_key(connection->client) : NULL;
 }
 
-/* Nothing of it counts any more. */
+/* Gives back everything that is counted for the connection, and takes it out of all lists. */
 static void release(struct web_connection *connection)
 {
 	struct web *web = connection->web;
@@ -247,11 +252,11 @@ void web_end(struct web_connection *connection)
 		library_let_go(connection);
 		return;
 	}
-	web_watch(connection, 0); /* closing takes it out of the set only if no child has it as well */
+	web_watch(connection, 0); /* close() takes it out of the set only if no child has it too */
 	if (connection->fd >= 0)
 		close(connection->fd);
 	connection->fd = -1;
-	list_append(&connection->web->dead, &connection->timed); /* others of this turn may still name it */
+	list_append(&connection->web->dead, &connection->timed); /* events of this turn may point to it */
 }
 
 static void bury(struct web *web)
@@ -272,7 +277,7 @@ static bool has_asked(const struct web_connection *connection)
 	return connection->phase == PHASE_BODY || (connection->phase == PHASE_HEAD && connection->seen > 0);
 }
 
-/* An answer where there is something to answer, else the end. */
+/* Answers if the client has sent a part of a request; otherwise ends the connection. */
 static void cut(struct web_connection *connection, unsigned status, const char *words)
 {
 	if (has_asked(connection))
@@ -281,7 +286,10 @@ static void cut(struct web_connection *connection, unsigned status, const char *
 		web_end(connection);
 }
 
-/* Of all, or of one network (`only`). */
+/*
+ * The connection that is in the list for the longest time, of all networks or of the network `only`; one of a
+ * proven source only if no other is found soon.
+ */
 static struct web_connection *longest_of(struct list *list, const struct source *only)
 {
 	struct web_connection *first = NULL;
@@ -309,7 +317,7 @@ static void tell_no_room(int fd)
 	(void)!send(fd, no_room, sizeof(no_room) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The owner dresses the answer to a request that it knows. */
+/* If the owner knows the request, it dresses the answer. */
 static void tell_connection_no_room(struct web_connection *connection)
 {
 	if (!connection->begun) {
@@ -321,7 +329,10 @@ static void tell_connection_no_room(struct web_connection *connection)
 	head_send_answer(connection);
 }
 
-/* Who is the longest without a request makes room, of all or of one network; false: all are being decided. */
+/*
+ * Ends the oldest connection, of all networks or of the network `only`: from the lingering ones first, then
+ * the busy, then the streaming ones. false: the owner is deciding on all that are left.
+ */
 static bool make_room(struct web *web, const struct source *only)
 {
 	struct web_connection *lingering = longest_of(&web->lingering, only);
@@ -345,7 +356,10 @@ static void turn_away(struct web *web, int fd)
 	close(fd);
 }
 
-/* A new connection is let in, and the one that has been there for the longest goes: of its own network if that is crowded. */
+/*
+ * Lets a new connection in. If its network has too many connections, an older one of that network goes; if
+ * the server has too many, an older one of any network.
+ */
 static enum source_verdict enter(struct web *web, const struct source_key *key, struct source **ret)
 {
 	int64_t now_us = web_now_us(web);
@@ -375,7 +389,7 @@ static void let_in(struct web *web, int fd, const struct sockaddr *address)
 	}
 	source_spend(web->sources, peer, CONNECTION_COST_US, now_us);
 	setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &yes,
-		sizeof(yes)); /* what is looked at is what is read later, urgent or not */
+		sizeof(yes)); /* head.c and the library must read the same bytes, urgent or not */
 	connection = memory_new(sizeof(*connection));
 	connection->web = web;
 	connection->fd = fd;
@@ -393,7 +407,10 @@ static int open_spare(void)
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* No descriptor is left: the first waiting client is told so with the spare one, and a connection makes room. */
+/*
+ * No descriptor is left: turns the first waiting client away with the spare one, and ends a connection to
+ * make room.
+ */
 static bool without_descriptors(struct web *web)
 {
 	int fd;
@@ -428,14 +445,16 @@ static void accept_some(struct web *web, int most)
 static void serve(struct web_connection *connection, uint32_t events)
 {
 	if (connection->watched == 0)
-		return; /* another of this turn has ended it, or handed it over */
+		return; /* an earlier event of this turn ended it, or gave it to the library */
 	if (connection->phase == PHASE_LINGERING)
 		head_discard(connection);
 	else
 		head_look(connection, events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
 }
 
-/* Its network has spent what it may before it has proven itself: it waits, and is looked at again. */
+/*
+ * The network has spent its budget and not proven itself: the connection waits, and is looked at again later.
+ */
 static void rest(struct web_connection *connection)
 {
 	connection->rest_until_us = web_now_us(connection->web) + rest_again_us;
@@ -445,7 +464,7 @@ static void rest(struct web_connection *connection)
 
 static void go_on(struct web_connection *connection)
 {
-	bool has_come = connection->received == connection->length; /* and only waits to be decided */
+	bool has_come = connection->received == connection->length; /* only the decision is left */
 
 	list_remove(&connection->waiting);
 	if (!has_come && source_rest_us(connection->web->sources, connection->client, web_now_us(connection->web)) > 0)
@@ -456,7 +475,7 @@ static void go_on(struct web_connection *connection)
 		library_take(connection);
 }
 
-/* Those with large bodies, each of which takes a place at the end again after each piece. */
+/* Continues the connections with large bodies. After each piece a connection goes to the end of the queue. */
 static void serve_queue(struct web *web)
 {
 	web->served_large = false;
@@ -477,7 +496,9 @@ static void wake_rested(struct web *web)
 	}
 }
 
-/* In how many microseconds the next of them is due. */
+/*
+ * Cuts the late connections of a list. Returns the microseconds until the next one is late; -1: none is left.
+ */
 static int64_t cut_late(struct web *web, struct list *list, int64_t most_us, const char *words)
 {
 	for (int i = 0; !list_empty(list); i++) {
@@ -539,7 +560,7 @@ int64_t web_work(struct web *web)
 	}
 	if (newcomers)
 		accept_some(web, ACCEPTS_AT_ONCE);
-	wait_us = next_us(web); /* it may end some, which the library is told of at once */
+	wait_us = next_us(web); /* may end connections: the library must learn of it at once */
 	if (web->library_due)
 		library_run(web);
 	bury(web);
@@ -597,7 +618,7 @@ void web_leave(struct web *web)
 {
 	if (web->listening < 0)
 		return;
-	accept_some(web, INT32_MAX); /* who was let in by the kernel is served */
+	accept_some(web, INT32_MAX); /* clients that the kernel let in are served */
 	close(web->listening);       /* a supervisor's socket stays open with the supervisor */
 	web->listening = -1;
 }
