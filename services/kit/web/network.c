@@ -1,7 +1,7 @@
 /* network.c: finds the network that a request comes from */
 #include "services/kit/web/network.h"
 #include "bus/base/text.h"
-#include "services/kit/http/guard.h"
+#include "services/kit/http/public_address.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>

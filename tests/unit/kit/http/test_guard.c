@@ -1,5 +1,6 @@
 /* What http/guard.h calls public: by the bits of the address, in whatever form it comes. */
 #include "services/kit/http/guard.h"
+#include "services/kit/http/public_address.h"
 #include "tests/unit/cmocka_all.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
