@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BUFFER_FIRST_ROOM = 64 };
 
@@ -98,4 +99,11 @@ void buffer_free(struct buffer *buffer)
 {
 	free(buffer->data);
 	*buffer = (struct buffer){ 0 };
+}
+
+void buffer_free_secret(struct buffer *buffer)
+{
+	if (buffer->data)
+		explicit_bzero(buffer->data, buffer->room);
+	buffer_free(buffer);
 }

@@ -49,6 +49,7 @@ void buffer_add_be64(struct buffer *buffer, uint64_t value); /* big endian: sort
 const char *buffer_text(struct buffer *buffer);              /* NUL-terminated view; the NUL is not counted */
 void buffer_clear(struct buffer *buffer);                    /* length 0, memory kept */
 void buffer_free(struct buffer *buffer);                     /* also usable as _cleanup_(buffer_free) */
+void buffer_free_secret(struct buffer *buffer);              /* erases the bytes before it gives the memory back */
 
 static inline struct bytes buffer_bytes(const struct buffer *buffer)
 {

@@ -12,19 +12,11 @@
 #include "services/kit/http/http_inside.h"
 #include "services/kit/keys/secrets.h"
 #include <errno.h>
-#include <openssl/crypto.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 
 DEFINE_CLEANUP(CURLU *, curl_url_cleanup)
 DEFINE_CLEANUP(char *, curl_free)
-
-static void secret_free(struct buffer *secret)
-{
-	if (secret->data)
-		OPENSSL_cleanse(secret->data, secret->room);
-	buffer_free(secret);
-}
 
 static int read_secret(const struct http_call *call, struct buffer *ret, char ret_why[160])
 {
@@ -50,7 +42,7 @@ static int read_secret(const struct http_call *call, struct buffer *ret, char re
 
 static int add_secret_header(struct http_call *call, const char *before, struct buffer *secret)
 {
-	_cleanup_(secret_free) struct buffer line = { 0 };
+	_cleanup_(buffer_free_secret) struct buffer line = { 0 };
 	buffer_printf(&line, "%s%s", before, buffer_text(secret));
 	http_call_add_header(call, buffer_text(&line));
 	return 0;
@@ -113,7 +105,7 @@ static void add_body_hash(struct http_call *call)
 static int sign(struct http_call *call, struct buffer *secret, char ret_why[160])
 {
 	const struct http_auth *auth = &call->request->auth;
-	_cleanup_(secret_free) struct buffer token = { 0 };
+	_cleanup_(buffer_free_secret) struct buffer token = { 0 };
 	char provider[100], *key = (char *)buffer_text(secret), *second = strchr(key, ':');
 	char *third = second ? strchr(second + 1, ':') : NULL;
 	if (!second || second == key || !second[1]) {
@@ -136,7 +128,7 @@ static int sign(struct http_call *call, struct buffer *secret, char ret_why[160]
 int http_auth_apply(struct http_call *call, char ret_why[160])
 {
 	const struct http_auth *auth = &call->request->auth;
-	_cleanup_(secret_free) struct buffer secret = { 0 };
+	_cleanup_(buffer_free_secret) struct buffer secret = { 0 };
 	char before[sizeof(auth->name) + 2];
 	if (auth->kind == HTTP_AUTH_NONE)
 		return 0;

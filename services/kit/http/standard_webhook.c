@@ -27,19 +27,20 @@ static struct bytes without_line_end(struct bytes text)
 
 static int decode(struct bytes base64, uint8_t ret[KEY_MOST], size_t *ret_len)
 {
-	uint8_t decoded[KEY_MOST + 2];
+	uint8_t decoded[KEY_MOST + 2]; /* with the zeros that padding stands for */
 	const char *at = base64.data;
 	size_t padding = 0;
 
-	if (base64.len == 0 || base64.len % 4 != 0 || base64.len / 4 * 3 > KEY_MOST)
+	if (base64.len == 0 || base64.len % 4 != 0 || base64.len / 4 * 3 > sizeof(decoded))
 		return -EINVAL;
 	while (padding < 2 && at[base64.len - 1 - padding] == '=')
 		padding++;
 	int len = EVP_DecodeBlock(decoded, base64.data, (int)base64.len);
-	if (len < 0)
+	if (len < 0 || (size_t)len - padding > KEY_MOST)
 		return -EINVAL;
 	*ret_len = (size_t)len - padding;
 	memcpy(ret, decoded, *ret_len);
+	OPENSSL_cleanse(decoded, sizeof(decoded));
 	return 0;
 }
 
@@ -63,7 +64,7 @@ int standard_webhook_key(struct bytes text, uint8_t ret[128], size_t *ret_len)
 static int read_key(
 	const struct config *config, const char *name, int nth, struct standard_webhook_keys *keys, char ret_why[300])
 {
-	_cleanup_(buffer_free) struct buffer text = { 0 };
+	_cleanup_(buffer_free_secret) struct buffer text = { 0 };
 	char path[256];
 
 	secret_path(config, name, path);

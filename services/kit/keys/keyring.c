@@ -21,19 +21,11 @@
 
 enum { KEY_LEAST = 32, KEY_MOST = 200 };
 
-static void forget(struct buffer *key)
-{
-	if (key->data)
-		OPENSSL_cleanse(key->data, key->room);
-	buffer_free(key);
-	*key = (struct buffer){ 0 };
-}
-
 void keyring_clear(struct keyring *keys)
 {
-	forget(&keys->current);
+	buffer_free_secret(&keys->current);
 	for (int i = 0; i < keys->count; i++)
-		forget(&keys->before[i].key);
+		buffer_free_secret(&keys->before[i].key);
 	keys->count = 0;
 	keys->before_error = 0;
 }
@@ -95,7 +87,7 @@ static bool read_line(struct keyring *keys, const char *line, size_t len)
 
 static void read_before(const char *folder, const char *name, struct keyring *keys)
 {
-	_cleanup_(buffer_free) struct buffer text = { 0 };
+	_cleanup_(buffer_free_secret) struct buffer text = { 0 };
 	char file[100], path[256];
 	snprintf(file, sizeof(file), "%s" KEY_BEFORE, name);
 	secret_in(folder, file, path);
@@ -110,7 +102,7 @@ static void read_before(const char *folder, const char *name, struct keyring *ke
 			keys->before_error = -EBADMSG;
 		line += len;
 	}
-	forget(&text);
+	buffer_free_secret(&text);
 }
 
 int keyring_read(const char *folder, const char *name, struct keyring *ret)

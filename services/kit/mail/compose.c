@@ -11,6 +11,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <openssl/evp.h>
@@ -125,8 +126,9 @@ bool mail_envelope_valid(const char *address)
  */
 
 enum {
-	LINE_SHORT = 76,        /* we fold longer lines; RFC 5322 only recommends it, at 78 */
-	ENCODED_WORD_BYTES = 45 /* 60 characters of base64 and 12 around them: 72, of the 75 that RFC 2047 allows */
+	LINE_SHORT = 76, /* the limit of a line with an encoded word (RFC 2047, section 2); we fold all lines at it */
+	ENCODED_WORD_BYTES = 45, /* 60 characters of base64 and 12 around them: 72, of the 75 that RFC 2047 allows */
+	AROUND_WORD = 12,        /* =?UTF-8?B? and ?= */
 };
 
 static bool is_ascii(const char *text)
@@ -142,23 +144,27 @@ static bool value_valid(const char *value)
 	return text_is_utf8(bytes_of(value)) && !text_has_control(value);
 }
 
-/* How many bytes of `text` to take, at most ENCODED_WORD_BYTES, without cutting a character. */
-static size_t word_length(const char *text)
+/* How many bytes of `text` to take, at most `most`, without cutting a character. */
+static size_t word_length(const char *text, size_t most)
 {
 	size_t len = strlen(text);
-	if (len <= ENCODED_WORD_BYTES)
+	if (len <= most)
 		return len;
-	len = ENCODED_WORD_BYTES;
+	len = most;
 	while ((text[len] & 0xc0) == 0x80)
 		len--;
 	return len;
 }
 
-static void add_encoded_words(struct buffer *ret, const char *text)
+/* `column`: where the first word begins in its line. */
+static void add_encoded_words(struct buffer *ret, const char *text, size_t column)
 {
+	assert(column < LINE_SHORT / 2); /* the names of headers are ours, and short */
+	size_t most = (LINE_SHORT - AROUND_WORD - column) / 4 * 3;
+
 	for (bool first = true; *text; first = false) {
 		unsigned char base64[4 * ENCODED_WORD_BYTES / 3 + 4];
-		size_t len = word_length(text);
+		size_t len = word_length(text, first && most < ENCODED_WORD_BYTES ? most : ENCODED_WORD_BYTES);
 		EVP_EncodeBlock(base64, (const unsigned char *)text, (int)len);
 		buffer_printf(ret, "%s=?UTF-8?B?%s?=", first ? "" : "\r\n ", (const char *)base64);
 		text += len;
@@ -173,7 +179,7 @@ int mail_header_text(struct buffer *ret, const char *name, const char *value)
 	if (is_ascii(value) && !strstr(value, "=?") && strlen(name) + 2 + strlen(value) <= LINE_SHORT)
 		buffer_add_text(ret, value);
 	else
-		add_encoded_words(ret, value);
+		add_encoded_words(ret, value, strlen(name) + 2);
 	buffer_add_text(ret, "\r\n");
 	return 0;
 }
@@ -251,7 +257,7 @@ int mail_header_mailbox(struct buffer *ret, const char *name, const char *mailbo
 	if (is_ascii(words) && strlen(name) + strlen(words) < LINE_SHORT - 4)
 		add_quoted_name(ret, words);
 	else
-		add_encoded_words(ret, words);
+		add_encoded_words(ret, words, strlen(name) + 2);
 	buffer_printf(ret, "\r\n <%s>\r\n", address);
 	return 0;
 }

@@ -72,7 +72,7 @@ enum claim_event mail_claim_event(enum mail_end end);
 void mail_words(const char *said, size_t len, char ret[256]);
 
 /*
- * The driver named "mail": request struct mail, result struct mail_result. [mail] transport = maildir | smtp | null decides.
+ * The driver named "mail": request struct mail, result struct mail_result. [mail] transport = maildir | smtp | ses | null decides.
  * die()s with a remedy on an unusable configuration.
  */
 struct effect_driver *mail_driver_new(const struct config *config, const struct clock *clock);

@@ -16,7 +16,6 @@
 #include "services/kit/keys/secrets.h"
 #include <assert.h>
 #include <errno.h>
-#include <openssl/crypto.h>
 #include <stdarg.h>
 
 struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words)
@@ -121,15 +120,13 @@ static bool is_this_machine(const char *host)
 /* Only checks that the password can be read; each connection reads it again. */
 static int find_password(const char *path, char ret_why[512])
 {
-	_cleanup_(buffer_free) struct buffer password = { 0 };
+	_cleanup_(buffer_free_secret) struct buffer password = { 0 };
 	int r = file_read_secret(path, &password);
 
 	if (r < 0)
 		snprintf(ret_why, 512,
 			"%s: %s: write the password of [mail] smtp-user there, readable by this user alone (chmod 600)",
 			path, strerror(-r));
-	else
-		OPENSSL_cleanse(password.data, password.room);
 	return r;
 }
 
@@ -178,7 +175,7 @@ static struct effect_driver *smtp_from(const struct config *config, const struct
 /* Only checks that the key can be read; it is read again for each mail. */
 static int find_ses_key(const struct config *config, char ret_why[512])
 {
-	_cleanup_(buffer_free) struct buffer key = { 0 };
+	_cleanup_(buffer_free_secret) struct buffer key = { 0 };
 	char path[256];
 	secret_path(config, "ses.key", path);
 	int r = file_read_secret(path, &key);
@@ -187,8 +184,6 @@ static int find_ses_key(const struct config *config, char ret_why[512])
 			"%s: %s: write ACCESS_KEY_ID:SECRET_ACCESS_KEY there (with a third part, the session token, "
 			"if there is one), readable by this user alone (chmod 600)",
 			path, strerror(-r));
-	else
-		OPENSSL_cleanse(key.data, key.room);
 	return r;
 }
 

@@ -72,7 +72,12 @@ static int create(const char *path, const struct mail *mail, int *ret_fd)
 	int r = file_create(path, BYTES(mail->mime.data, mail->mime.len), mode, ret_fd);
 	if (r == -EEXIST && unlink(path) == 0) /* an earlier process with this id left it */
 		r = file_create(path, BYTES(mail->mime.data, mail->mime.len), mode, ret_fd);
-	return r < 0 ? r : file_let_group_read(path, 0640);
+	if (r < 0)
+		return r;
+	r = file_let_group_read(path, 0640);
+	if (r < 0)
+		close(*ret_fd);
+	return r;
 }
 
 static void write_mail(struct maildir *maildir, struct step_job *job)

@@ -36,7 +36,6 @@ struct smtp_connection {
 	curl_socket_t fd; /* once it is open */
 	uint32_t events;  /* that epoll is asked for, once it is open */
 	bool is_open;     /* greeted and logged in: from now on libcurl only carries bytes */
-	bool is_used;     /* a mail was sent over it already */
 	int64_t timer_us; /* boot time of libcurl's next deadline while it opens; -1: none */
 	const struct clock *clock;
 	struct smtp_answer answer;

@@ -14,7 +14,6 @@
 #include "bus/base/text.h"
 #include "services/kit/mail/transport_smtp.h"
 #include <errno.h>
-#include <openssl/crypto.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,15 +73,13 @@ static int listen_in(CURL *easy, curl_infotype type, char *data, size_t len, voi
 /* Without a password the server refuses the login, and that is reported. */
 static void set_login(CURL *easy, const struct smtp_settings *settings)
 {
-	_cleanup_(buffer_free) struct buffer password = { 0 };
+	_cleanup_(buffer_free_secret) struct buffer password = { 0 };
 	int r = file_read_secret(settings->password_file, &password);
 	if (r < 0)
 		log_event(LOG_ERROR, "%s: %s: there is no password to log in to the mail server with",
 			settings->password_file, strerror(-r));
 	curl_easy_setopt(easy, CURLOPT_USERNAME, settings->user);
 	curl_easy_setopt(easy, CURLOPT_PASSWORD, r < 0 ? "" : buffer_text(&password));
-	if (password.data)
-		OPENSSL_cleanse(password.data, password.room);
 }
 
 static void set_security(CURL *easy, const struct smtp_settings *settings)

@@ -148,7 +148,8 @@ static enum MHD_Result take_piece(struct web_connection *connection, struct byte
 		return MHD_NO;
 	if (!connection->asked.streamed) {
 		buffer_add(&connection->body, piece.data, piece.len);
-		web_count_bytes(connection);
+		if (!web_count_bytes(connection)) /* this connection was refused to make room */
+			return MHD_NO;
 	} else if (!hand_on(connection, piece)) {
 		return MHD_NO;
 	}

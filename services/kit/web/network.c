@@ -32,8 +32,10 @@ static bool read_proxy(char *word, struct web_proxy *ret)
 	if (!slash)
 		return true;
 	bits = strtol(slash, &end, 10);
+	if (end == slash || *end || *slash < '0' || *slash > '9' || bits > (is_ipv4 ? 32 : 128))
+		return false;
 	ret->bits = (int)bits + (is_ipv4 ? 96 : 0);
-	return end != slash && !*end && *slash >= '0' && *slash <= '9' && bits >= 0 && ret->bits <= 128;
+	return true;
 }
 
 bool web_proxies_parse(const char *text, struct web_proxies *ret)
@@ -233,16 +235,20 @@ enum web_named web_proxies_client(
 {
 	const char *name = proxies->header == WEB_FORWARDED ? "Forwarded" : "X-Forwarded-For";
 	const char *real = proxies->header == WEB_FORWARDED ? NULL : request_header(request, "X-Real-IP");
+	bool is_given = false;
 
 	for (int i = request->header_count - 1; i >= 0; i--) {
 		enum names names = NAMES_PROXY;
 
-		if (strcasecmp(request->headers[i].name, name) == 0)
+		if (strcasecmp(request->headers[i].name, name) == 0) {
 			names = judge_list(proxies, request->headers[i].value, ret);
+			is_given = true;
+		}
 		if (names != NAMES_PROXY)
 			return named_by(names);
 	}
-	if (!real)
+	if (!real ||
+		is_given) /* a client in a trusted network could write X-Real-IP, and choose whom it is charged to */
 		return WEB_CLIENT_UNNAMED;
 	return source_key_of_text(real, ret) ? WEB_CLIENT_NAMED : WEB_CLIENT_MALFORMED;
 }

@@ -44,7 +44,6 @@ struct web_limits {
 	 * 16 KB a second is ended.
 	 */
 	struct source_limits streams;
-	unsigned connections_kept_free; /* so that a new connection never waits for slow ones */
 };
 
 /*

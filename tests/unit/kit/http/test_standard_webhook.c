@@ -106,6 +106,8 @@ static void a_secret_is_base64_behind_its_prefix_or_the_bytes_themselves(void **
 		{ "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwAAA=", 0, 26 },
 		{ "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa!!", -EINVAL, 0 },
 		{ "whsec_" CHARS_64 CHARS_64 "0123456789abcdef0123456789abcdef01234567", 0, 126 },
+		{ "whsec_" CHARS_64 CHARS_64 "0123456789abcdef0123456789abcdef0123456789A=", 0, 128 },
+		{ "whsec_" CHARS_64 CHARS_64 "0123456789abcdef0123456789abcdef0123456789==", 0, 127 },
 		{ "whsec_" CHARS_64 CHARS_64 "0123456789abcdef0123456789abcdef0123456789ab", -EINVAL, 0 } };
 	uint8_t key[128];
 	size_t len;

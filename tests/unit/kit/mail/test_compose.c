@@ -45,6 +45,25 @@ static void encoded_words_are_short_and_never_cut_a_character(void **state)
 	assert_true(words > 3);
 }
 
+/* RFC 2047, section 2: 76 characters, with the header's name. */
+static void a_line_with_an_encoded_word_is_short_with_its_name(void **state)
+{
+	static const char *const names[] = { "Subject", "Reply-To", "List-Unsubscribe-Post" };
+	char value[200] = "";
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		strcat(value, "ü");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct buffer text = { 0 };
+
+		assert_int_equal(mail_header_text(&text, names[i], value), 0);
+		for (const char *line = buffer_text(&text); *line; line += strcspn(line, "\n") + 1)
+			assert_true(strcspn(line, "\r") <= 76);
+		buffer_free(&text);
+	}
+}
+
 static void line_breaks_and_controls_are_refused_everywhere(void **state)
 {
 	(void)state;
@@ -206,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_words_stay_plain_and_others_are_encoded),
 		cmocka_unit_test(encoded_words_are_short_and_never_cut_a_character),
+		cmocka_unit_test(a_line_with_an_encoded_word_is_short_with_its_name),
 		cmocka_unit_test(line_breaks_and_controls_are_refused_everywhere),
 		cmocka_unit_test(names_are_quoted_or_encoded_and_addresses_never),
 		cmocka_unit_test(quoted_printable_is_what_the_rfc_says),

@@ -34,8 +34,8 @@ static void a_proxy_is_an_address_or_a_network(void **state)
 
 static void what_is_no_network_is_refused(void **state)
 {
-	static const char *const bad[] = { "localhost", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/x",
-		"10.0.0.0/-1", "10.0.0/8", "1.2.3.4:80", "1 2 3", "::1/ 7",
+	static const char *const bad[] = { "localhost", "10.0.0.0/33", "10.0.0.0/4294967200", "::/4294967296", "::/129",
+		"10.0.0.0/", "10.0.0.0/x", "10.0.0.0/-1", "10.0.0/8", "1.2.3.4:80", "1 2 3", "::1/ 7",
 		("1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1 "
 		 "1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1 1.1.1.1") };
 
@@ -100,6 +100,7 @@ static void a_client_that_is_not_named_is_not_guessed_at(void **state)
 	assert_true(web_proxies_parse("127.0.0.1 10.0.0.0/8", &proxies));
 	says(NULL, NULL, NULL, NULL, WEB_CLIENT_UNNAMED);
 	says("127.0.0.1", NULL, NULL, NULL, WEB_CLIENT_UNNAMED);
+	says("10.0.0.7", NULL, "192.0.2.7", NULL, WEB_CLIENT_UNNAMED);
 	says("192.0.2.1, unknown", NULL, NULL, NULL, WEB_CLIENT_UNNAMED);
 	says(NULL, NULL, "somebody", NULL, WEB_CLIENT_MALFORMED);
 	for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++)
