@@ -84,12 +84,13 @@ static struct smtp_connection *take_idle(struct smtp *smtp)
 	return NULL;
 }
 
-static void give_place(struct smtp *smtp, struct smtp_transfer *transfer)
+/* `idle`: an open connection; NULL: one has to be opened. */
+static void give_place(struct smtp *smtp, struct smtp_transfer *transfer, struct smtp_connection *idle)
 {
 	list_remove(&transfer->hook);
 	list_append(&smtp->active, &transfer->hook);
-	transfer->connection = take_idle(smtp);
-	if (transfer->connection) {
+	transfer->connection = idle;
+	if (idle) {
 		smtp_transfer_begin(transfer);
 		return;
 	}
@@ -127,17 +128,31 @@ static bool may_connect(const struct smtp *smtp, int opening)
  * Further connections are opened only beside an open one: one mail finds out whether the server answers at
  * all.
  */
-static bool has_place(const struct smtp *smtp)
+static bool may_open_another(const struct smtp *smtp)
 {
 	int opening = count_opening(smtp);
-	return count(&smtp->active) < (size_t)smtp->settings.connections && (opening == 0 || any_open(smtp)) &&
-		may_connect(smtp, opening);
+	return (opening == 0 || any_open(smtp)) && may_connect(smtp, opening);
+}
+
+static bool is_full(const struct smtp *smtp)
+{
+	return count(&smtp->active) >= (size_t)smtp->settings.connections;
+}
+
+/* A mail takes an idle connection at any time, also while the server accepts no further ones. */
+static bool has_place(const struct smtp *smtp)
+{
+	return !is_full(smtp) && (!list_empty(&smtp->idle) || may_open_another(smtp));
 }
 
 static void start_waiting(struct smtp *smtp)
 {
-	while (!list_empty(&smtp->waiting) && has_place(smtp))
-		give_place(smtp, LIST_ENTRY(smtp->waiting.next, struct smtp_transfer, hook));
+	while (!list_empty(&smtp->waiting) && has_place(smtp)) {
+		struct smtp_connection *idle = take_idle(smtp);
+		if (!idle && !may_open_another(smtp))
+			return;
+		give_place(smtp, LIST_ENTRY(smtp->waiting.next, struct smtp_transfer, hook), idle);
+	}
 }
 
 /* Puts a mail back to its old place: before all mails that were started after it. */
@@ -158,16 +173,19 @@ static void wait_again(struct smtp *smtp, struct smtp_transfer *transfer)
 
 /*
  * Gives one mail back to the sender, so that the outage becomes known: the first mail of an outage, and later
- * each mail that has waited for too long. All others wait here.
+ * each mail that has waited for too long. All others wait here. While another connection is open there is no
+ * outage, the server only admits no more of them: the mail waits for one that is open.
  */
 static void no_connection(struct smtp *smtp, struct smtp_transfer *transfer, const char *why)
 {
-	bool known = circuit_is_open(&smtp->circuit);
+	bool known = circuit_is_open(&smtp->circuit), is_served = any_open(smtp);
 	circuit_failed(&smtp->circuit, now_us(smtp));
 	if (!known)
-		log_event(LOG_WARNING, "no connection to the mail server %s:%d: %s: mails wait, and it is tried again",
-			smtp->settings.host, smtp->settings.port, why);
-	if (known && now_us(smtp) - transfer->begun_us < HELD_MOST_US) {
+		log_event(LOG_WARNING,
+			"no %sconnection to the mail server %s:%d: %s: mails wait%s, and it is tried again",
+			is_served ? "further " : "", smtp->settings.host, smtp->settings.port, why,
+			is_served ? " for those that are open" : "");
+	if (is_served || (known && now_us(smtp) - transfer->begun_us < HELD_MOST_US)) {
 		wait_again(smtp, transfer);
 		return;
 	}
@@ -183,7 +201,8 @@ static void give_back_held(struct smtp *smtp)
 {
 	LIST_EACH_SAFE (hook, &smtp->waiting) {
 		struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);
-		if (!circuit_is_open(&smtp->circuit) || now_us(smtp) - transfer->begun_us < HELD_MOST_US)
+		if (!circuit_is_open(&smtp->circuit) || any_open(smtp) ||
+			now_us(smtp) - transfer->begun_us < HELD_MOST_US)
 			continue;
 		list_remove(&transfer->hook);
 		list_append(&smtp->active, &transfer->hook);
@@ -390,7 +409,8 @@ static int64_t smtp_wait(void *self)
 		return 0;
 	if (!list_empty(&smtp->waiting) && has_place(smtp))
 		return 0;
-	if (!list_empty(&smtp->waiting) && circuit_is_open(&smtp->circuit) && count_opening(smtp) == 0)
+	if (!list_empty(&smtp->waiting) && !is_full(smtp) && circuit_is_open(&smtp->circuit) &&
+		count_opening(smtp) == 0)
 		first_us = smtp->circuit.next_us;
 	LIST_EACH (hook, &smtp->active) {
 		const struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);

@@ -24,6 +24,7 @@ enum { PATIENCE_MS = 10000, LOOK_MS = 5, QUIET_ROUNDS = 20 };
 /* What it says to each; NULL: it takes it; "": it hangs up. */
 static const char *to_mail, *to_rcpt, *to_data, *to_last;
 static int listener, peer, connections, mails;
+static int turned_away;   /* further connections, which got 421 */
 static char lines[20000]; /* all that it was told on its last connection */
 static size_t lines_len, lines_read;
 static bool reads_body;
@@ -118,6 +119,12 @@ static void serve(void)
 		lines_len = lines_read = 0;
 		reads_body = false;
 		reply(NULL, "220 here");
+	}
+	int further = peer < 0 ? -1 : accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+	if (further >= 0) {
+		turned_away++;
+		assert_true(send(further, "421 4.7.0 one is enough\r\n", 25, MSG_NOSIGNAL) > 0);
+		close(further);
 	}
 	ssize_t n = peer < 0 ? 0 : take(lines + lines_len, sizeof(lines) - 1 - lines_len);
 	lines_len += n > 0 ? (size_t)n : 0;
@@ -227,7 +234,7 @@ static int setup(void **state)
 	port = 0;
 	listen_again();
 	peer = -1;
-	connections = mails = 0;
+	connections = mails = turned_away = 0;
 	to_mail = to_rcpt = to_data = to_last = silent_at = NULL;
 	ca[0] = '\0';
 	begin(1, &system_clock);
@@ -538,6 +545,32 @@ static void while_the_server_is_away_one_mail_is_given_back_and_the_others_wait_
 	assert_int_equal(mails, 2);
 }
 
+/* As Postfix with smtpd_client_connection_count_limit: no outage, and all mails go over the connection that it admits. */
+static void a_server_that_admits_one_connection_gets_all_mails_over_it(void **state)
+{
+	struct effect effects[6] = { 0 };
+
+	(void)state;
+	driver->close(driver->self);
+	begin(3, &system_clock);
+	mail->claim = true;
+	for (int i = 0; i < 6; i++)
+		driver->start(driver->self, &effects[i], mail);
+	await(&effects[0], 1, 0);
+	for (int i = 0; i < PATIENCE_MS / LOOK_MS && turned_away == 0; i++)
+		work();
+	assert_true(turned_away > 0);
+	for (int i = 0; i < 6; i++) {
+		await(&effects[i], 1, 0);
+		driver->proceed(driver->self, &effects[i], true);
+		await(&effects[i], 1, 1);
+		assert_int_equal(effects[i].result.end, MAIL_SENT);
+		assert_false(effects[i].result.no_server);
+	}
+	assert_int_equal(mails, 6);
+	assert_int_equal(connections, 1);
+}
+
 static void a_server_that_says_too_much_or_too_soon_gets_no_mail(void **state)
 {
 	static char endless[33 * 1024];
@@ -591,6 +624,7 @@ int main(void)
 		TEST(over_tls_as_well_what_is_stopped_is_cut_off_without_a_word),
 		TEST(a_server_that_does_not_answer_is_waited_for_as_long_as_the_rfc_says),
 		TEST(while_the_server_is_away_one_mail_is_given_back_and_the_others_wait_in_their_order),
+		TEST(a_server_that_admits_one_connection_gets_all_mails_over_it),
 		TEST(a_server_that_says_too_much_or_too_soon_gets_no_mail),
 		TEST(a_transport_that_is_closed_leaves_no_descriptor_open),
 	};
