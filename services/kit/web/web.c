@@ -604,6 +604,8 @@ struct web *web_new(int listening, const struct web_limits *limits, const struct
 		watch_special(web, library_descriptor(web, LIBRARY_ROOMY), &web->libraries) &&
 		watch_special(web, listening, &web->listening))
 		return web;
+	close(web->listening); /* nobody who is let in could be served */
+	web->listening = -1;
 	web_free(web);
 	return NULL;
 }
