@@ -7,7 +7,7 @@
 
 #include "cart.pb.h"
 
-/* clang-format off: it never finds a shape for a list of calls that it keeps */
+/* clang-format off: it reshapes this list of calls at each run */
 #define CARTS_MESSAGES(X)                                                                                              \
 	X(CartClosed)                                                                                                  \
 	X(CartState)                                                                                                   \

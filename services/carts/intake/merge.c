@@ -1,8 +1,9 @@
 /*
- * merge.c: two rows that turn out to be one cart
+ * merge.c: merges two rows that turn out to be one cart
  *
- * Promises:  pure; the older cart keeps its id; the winner carries every id and every spent step of the loser; a purchase, an
- *            opt-out or the owner's word on either of them holds for the one that stays.
+ * Promises:  pure. The older cart keeps its id. The winner takes every spent step of the loser, and its ids
+ *            as far as the row has room for them. If either cart was bought, opted out or stopped by the
+ *            owner, so is the winner.
  * Read next: cart.h, carts/policy/sends.h (merged_from)
  */
 #include "bus/base/text.h"
@@ -16,7 +17,7 @@ bool cart_is_older(const CartState *a, const CartState *b)
 	return strcmp(a->ids.cart_id, b->ids.cart_id) < 0;
 }
 
-/* What holds for good comes first: the higher one decides. */
+/* The rank of a row's end: the end with the higher rank holds for the merged cart. */
 static int how_final(const CartState *row)
 {
 	static const int rank[] = { [CLOSED_NOT] = 0,
@@ -53,7 +54,10 @@ static void take_end(CartState *winner, const CartState *loser, bool loser_newer
 	TEXT_COPY(winner->order_currency, loser->order_currency);
 }
 
-/* The further ids of a merge must not use up the room for spent steps: where there is none left, the chase ends. */
+/*
+ * merged_from names the carts whose spent steps count for the winner. If it has no room for another one, the
+ * winner is closed, because otherwise a spent step could be mailed again.
+ */
 static void take_spent_steps(CartState *winner, const char *cart_id, int64_t now_us)
 {
 	const int most = (int)(sizeof(winner->merged_from) / sizeof(winner->merged_from[0]));

@@ -1,8 +1,9 @@
 /*
- * upsert.c: what a cart.changed makes of a row
+ * upsert.c: applies a cart.changed to a row
  *
- * Promises:  pure; late and out-of-order events never overwrite newer ones, whichever of them comes first the row is the same in
- *            all that both speak of; a change restarts the clock only if the shopper did it (carts/policy/change.h).
+ * Promises:  pure. A late event never overwrites a newer one: of two events, in either order, the newer one
+ *            decides the fields that both have. A change restarts the waits only if the shopper made it
+ *            (carts/policy/change.h).
  * Read next: cart.h, merge.c
  */
 #include "bus/actor/turn.h"
@@ -25,7 +26,10 @@ void cart_take_consent(CartState *row, Consent consent, bool is_unreadable)
 	row->consent_unreadable = is_unreadable;
 }
 
-/* One id into the first place that has room for its kind: the row's own, then the further ones. */
+/*
+ * Puts an id into the first free place for its kind: the row's own ids, then the further ones. Without a free
+ * place the id is dropped.
+ */
 static void learn_id(CartState *row, size_t offset, size_t room, const char *id)
 {
 	char *own = (char *)&row->ids + offset;
@@ -52,7 +56,10 @@ static void learn_id(CartState *row, size_t offset, size_t room, const char *id)
 
 #define LEARN_ID(row, ids, field) learn_id((row), offsetof(CartIds, field), sizeof((ids)->field), (ids)->field)
 
-/* The newest address is the one that is mailed; a former one still tells a purchase or a person. */
+/*
+ * Mails go to the newest address. A former address stays among the further ids, where it still identifies
+ * purchases and the person.
+ */
 static void learn_address(CartState *row, const CartIds *ids, bool newer)
 {
 	if (!*ids->email_hash || strcmp(ids->email_hash, row->ids.email_hash) == 0) {
@@ -148,7 +155,7 @@ static void take_rest(CartState *row, const CartChanged *changed, bool newer)
 	row->test |= changed->test;
 }
 
-/* As they would be said: bytes behind the end of a string do not count. */
+/* Compares the rows as they would be encoded, so bytes behind the end of a string do not count. */
 bool cart_same(const CartState *a, const CartState *b)
 {
 	_cleanup_(buffer_free) struct buffer first = { 0 };
@@ -229,7 +236,7 @@ static struct cart_change judge(
 		what.emptied = true;
 	} else if (newer && may_restart(before, changed, now_us) && shopper_did_it(before, row) &&
 		!change_empties(changed)) {
-		/* An emptied cart comes back with goods in it, not with an address. */
+		/* An emptied cart is opened again by goods in it, not by an address. */
 		if (before->closed_reason != CLOSED_EMPTIED || row->items_count > 0) {
 			restart(row, at_us);
 			what.restarted = true;
@@ -245,7 +252,7 @@ static struct cart_change judge(
 	return what;
 }
 
-/* false: something newer was known, or it was bought: what was bought stays as it was bought. */
+/* false: the row knows a newer event, or it was bought; it then takes only values that it lacks. */
 static bool take(CartState *row, const CartChanged *changed)
 {
 	int64_t at_us = change_us(changed);

@@ -1,8 +1,8 @@
 /*
- * eligibility.c: whom the shop's policy lets cartbus chase
+ * eligibility.c: decides for which carts the shop's policy allows reminders
  *
- * Promises:  pure; the same answer wherever it is asked (waiter and sender); what the owner or the shopper said comes before what is
- *            found in the cart.
+ * Promises:  pure. Waiter and sender get the same answer. The owner's lists and the shopper's consent are
+ *            checked before the contents of the cart.
  * Read next: eligibility.h, purchases.c
  */
 #include "services/carts/policy/eligibility.h"
@@ -42,7 +42,10 @@ const char *eligibility_text(enum eligibility eligibility)
 	return words[eligibility].text;
 }
 
-/* Mailboxes that RFC 2142 and custom give to machines and offices. info@ and sales@ are not among them: small firms shop with them. */
+/*
+ * Mailboxes that machines and offices have by RFC 2142 or by custom. info@ and sales@ are missing, because
+ * small firms shop with these addresses.
+ */
 static bool is_nobodys(const char *address)
 {
 	static const char *const locals[] = { "abuse", "bounce", "bounces", "do-not-reply", "donotreply", "hostmaster",
@@ -55,7 +58,9 @@ static bool is_nobodys(const char *address)
 	return false;
 }
 
-/* For comparing: without the case of any script. What is no UTF-8 is left as it is. */
+/*
+ * Folds the case of any script, to compare texts. A text that is not UTF-8, or is too long, stays as it is.
+ */
 static const char *fold_case(const char *text, char *ret, size_t room)
 {
 	UErrorCode error = U_ZERO_ERROR;

@@ -1,7 +1,8 @@
 /*
- * explanation.c: a decision in one sentence, for `cartbus why`
+ * explanation.c: explains a decision in one sentence, for `cartbus why`
  *
- * Promises:  says every number the decision was made on: how long ago the cart was left, its size and waits, what went out when.
+ * Promises:  names every number that the decision used: how long ago the cart was left, its total and waits,
+ *            and when each mail was sent.
  * Read next: services/carts/policy/decision.c
  */
 #include "services/carts/waiter/explanation.h"
