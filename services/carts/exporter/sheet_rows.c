@@ -1,8 +1,8 @@
 /*
- * sheet_rows.c: from CSV to the Sheets API's JSON, and back to a yes or no
+ * sheet_rows.c: turns CSV into the Sheets API's JSON, and reads from an answer if a day's rows are there
  *
- * Promises:  the sheet holds what the file holds. Shop and day in front say whose rows they are: they are looked for before any is
- *            appended.
+ * Promises:  the sheet holds what the file holds. Each row begins with its shop and day, which are searched
+ *            for before any row is appended.
  * Read next: sheet.c. Source: developers.google.com, Sheets API v4, spreadsheets.values append and get.
  */
 #include "bus/base/cleanup.h"
@@ -11,7 +11,7 @@
 #include <csv.h>
 #include <jansson.h>
 
-enum { AMOUNT_DIGITS = 15 }; /* of a double, so that 20.10 stays so */
+enum { AMOUNT_DIGITS = 15 }; /* which a double holds exactly, so that 20.10 does not become 20.100000000000001 */
 
 struct rows {
 	const char *shop, *day;
@@ -23,7 +23,7 @@ static json_t *begin_row(const struct rows *rows)
 	return rows->header ? json_pack("[s,s]", rows->shop, rows->day) : json_pack("[s,s]", "shop", "day");
 }
 
-/* total and kept: to be added up, which a text in a sheet is not */
+/* total and kept are numbers, because a sheet does not add up texts */
 static bool is_amount(const struct rows *rows)
 {
 	const char *name =

@@ -1,5 +1,5 @@
 /*
- * data.c: a report for programs: JSON and CSV, plain numbers, keys that stay
+ * data.c: writes a report for programs: JSON and CSV, with plain numbers and keys that stay
  *
  * Read next: print.c
  */

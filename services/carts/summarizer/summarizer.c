@@ -1,15 +1,18 @@
 /*
- * summarizer.c: on the first Monday how the past month went, and each Monday, if the shop wants it, the past week
+ * summarizer.c: summarises the past month on the first Monday, and the past week each Monday if the shop
+ * wants it
  *
  * Hears:     tick.monthly, tick.weekly, summary.due
- * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, link.clicked,
- *            mail.feedback, suppression, summary.done, summary.claim, summary.mailed, alarm, send.claim, reminder.released,
- *            model.used
+ * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped,
+ *            link.clicked, mail.feedback, suppression, summary.done, summary.claim, summary.mailed, alarm,
+ *            send.claim, reminder.released, model.used
  * Says:      summary.done, summary.due, summary.claim, summary.mailed, model.used, alarm, audit
- * Promises:  a month or week is summarised once, and one that was missed is made up for; the file is durable before the mails are
- *            due; the mails say what the file says; a model's words never hold any of it up for longer than their deadline.
- * Fails by:  trying again, and the dead letters, when the folder cannot be written.
- * Read next: summary_mails.c (the mails), services/carts/report/narrate.h (the paragraph), services/carts/report/report.h, services/carts/report/report_fold.h
+ * Promises:  a month or week is summarised once; one that was missed is summarised later. The file is durable
+ *            before the mails are due, and the mails say the same. A model never delays a summary for longer
+ *            than its deadline.
+ * Fails by:  trying again if the folder cannot be written, and then by a dead letter.
+ * Read next: summary_mails.c (the mails), services/carts/report/narrate.h (the paragraph),
+ *            services/carts/report/report.h, services/carts/report/report_fold.h
  */
 #include "services/carts/summarizer/summarizer.h"
 #include "bus/actor/turn.h"
@@ -29,22 +32,23 @@
 #include <stdlib.h>
 
 /*
- * A model is asked for a summary's paragraph
+ * The model's paragraph for a summary
  *
- * Promises:  asked once for a summary, within a deadline; nothing that comes of it decides whether a summary goes, or changes a
- *            figure; what it cost is said with the summary. A process that dies between the two loses that figure.
+ * Promises:  a model is asked once for a summary, within a deadline. Its answer never decides whether a
+ *            summary is made, and never changes a figure. The cost is published with the summary, and is lost
+ *            if the process dies before.
  */
 
 struct narrating {                  /* the request of the effect "model" */
-	struct model_request model; /* first: the driver takes the request for it */
-	struct period period;       /* of the summary that it is for */
+	struct model_request model; /* must be first, because the driver uses the request as this struct */
+	struct period period;       /* of the summary */
 	bool more;                  /* others were missed as well */
 };
 
-/* What came of asking, until it can be said. */
+/* The result of the question, until it can be published. */
 struct narrated {
 	bool was_asked;
-	char paragraph[MODEL_TEXT_MAX]; /* "": the template's goes */
+	char paragraph[MODEL_TEXT_MAX]; /* "": the template's paragraph is used */
 	ModelUsed used;
 };
 
@@ -59,8 +63,8 @@ static void narrating_free(void *request)
 }
 
 /*
- * NULL: it is not asked: no model, not wanted by this shop, the month's budget is used up, or this summary failed once already, so
- * that a full disk costs one question and no more.
+ * NULL: the model is not asked, because there is none, the shop does not want it, the month's budget is used
+ * up, or this summary failed once already: a full disk must not cost more than one question.
  */
 static struct narrating *narrating_new(const struct model_use *use, const struct state *state,
 	const struct report *report, bool more, const struct turn *turn)
@@ -88,7 +92,10 @@ static void narrating_hear(const struct model_use *use, const struct report *rep
 		TEXT_COPY(ret->paragraph, answer->text);
 }
 
-/* In a turn that ends: what it cost, and whether its words went. Nothing if it was not asked. */
+/*
+ * In a turn that ends: publishes the cost, and whether the paragraph was used. Nothing if the model was not
+ * asked.
+ */
 static void narrating_say(struct turn *turn, const struct narrated *narrated, const char *period)
 {
 	ModelUsed used = narrated->used;
@@ -103,17 +110,20 @@ STATE_NUMBERS(summarised, "summarised");
 
 #define RETRY_US (5 * US_PER_MINUTE)
 #define KEPT_US                                                                                                        \
-	(110 * US_PER_DAY) /* two months and their comparison; a cart that was left alone for longer is in no later summary */
+	(110 * US_PER_DAY) /* two months and their comparison; a cart that did not change since is in no later one */
 #define WRITE_DEADLINE_US (2 * US_PER_MINUTE)
-#define MODEL_DEADLINE_US (2 * US_PER_MINUTE) /* above any that cartbus.conf gives */
-/* A month is not told on its successor's first day but on its Monday: at the latest so long after that day's morning. */
+#define MODEL_DEADLINE_US (2 * US_PER_MINUTE) /* above any deadline in cartbus.conf */
+/*
+ * A month is summarised on the first Monday of the next month, and not on its first day. That Monday is at
+ * most this long after that day.
+ */
 #define FIRST_MONDAY_US (6 * US_PER_DAY)
 
 struct summary {
-	struct file_request file; /* first: what the file driver takes */
-	SummaryDone done;         /* all but when it was written */
+	struct file_request file; /* must be first, because the driver uses the request as this struct */
+	SummaryDone done;         /* all fields except the time of writing */
 	bool more;                /* others were missed as well */
-	struct narrated narrated; /* what a model was asked for it */
+	struct narrated narrated; /* the model's part in it */
 };
 
 static void summary_free(void *request)
@@ -144,7 +154,7 @@ static void fill(const struct summarizer *context, const struct report *report, 
 	buffer_free(&html);
 }
 
-/* `narrated`: NULL: no model was asked. */
+/* `narrated` NULL: no model was asked. */
 static enum verdict write_report(const struct summarizer *context, struct report *report, bool more,
 	const struct narrated *narrated, struct turn *turn)
 {
@@ -194,7 +204,7 @@ static const struct effect_kind narrate_effect = {
 	.name = "model", .request_free = narrating_free, .deadline_us = MODEL_DEADLINE_US, .decide = narrate_decide
 };
 
-/* ---- which ---- */
+/* ---- the period ---- */
 
 static int64_t ticked_us(const struct turn *turn, const Tick *tick)
 {
