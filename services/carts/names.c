@@ -1,7 +1,8 @@
 /*
- * names.c: what the fields and enum values of cart.proto are called, for the operator's command
+ * names.c: the names of the fields and enum values of cart.proto, for the operator's command
  *
- * A message that is added to cart.proto needs a line in CARTS_MESSAGES: the lint `services` names a forgotten one.
+ * A message that is added to cart.proto needs a line in CARTS_MESSAGES: the lint `services` reports a
+ * forgotten one.
  */
 #include "services/cartbus/core/names.h"
 

@@ -223,7 +223,7 @@ enum { BODY_DIGEST = 8 }; /* bytes */
 
 /*
  * The key is "platform:id", with the platform's own id. An id in a header is not covered by the signature, so
- * a digest of the body is added: nobody can pass one delivery off as the repetition of another. A delivery
+ * a digest of the body is added: no delivery can be passed off as the repetition of another. A delivery
  * without an id is known by the digest of its topic and body.
  */
 static void idem_of(const struct platform *platform, const char *webhook_id, const char *topic,

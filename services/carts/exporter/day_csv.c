@@ -112,7 +112,7 @@ static const char *mail_word(const struct report_fold_mail *mail)
 	return "";
 }
 
-/* ---- what comes next ---- */
+/* ---- the next step ---- */
 
 static void add_reason(const struct table *table, const struct last *last, const char *words)
 {

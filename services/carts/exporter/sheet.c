@@ -41,7 +41,7 @@ static const char *const alarm_kind = "sheet-not-appended";
 STATE_STRUCTS(sheet, "sheet", struct claim_row);
 STATE_NUMBERS(sheet_alarm, "sheet.alarm");
 
-/* ---- what was said ---- */
+/* ---- the folds ---- */
 
 void sheet_remember_claim(struct state *state, const struct message_meta *said, const SheetClaim *claim)
 {

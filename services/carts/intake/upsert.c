@@ -155,7 +155,7 @@ static void take_rest(CartState *row, const CartChanged *changed, bool newer)
 	row->test |= changed->test;
 }
 
-/* Compares the rows as they would be encoded, so bytes behind the end of a string do not count. */
+/* Compares the rows as they would be encoded, so bytes after the end of a string do not count. */
 bool cart_same(const CartState *a, const CartState *b)
 {
 	_cleanup_(buffer_free) struct buffer first = { 0 };

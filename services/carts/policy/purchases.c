@@ -25,7 +25,7 @@ struct kept {
 	struct purchase when;
 };
 
-/* ---- what a word means ---- */
+/* ---- the meaning of a status ---- */
 
 static bool find_word(const struct payment_word *words, int count, const char *status, enum payment_meaning *ret)
 {

@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct mailed_row {
-	int64_t sent_us;  /* the latest mail that went or may have gone */
+	int64_t sent_us;  /* the latest mail that was sent or may have been sent */
 	int64_t claim_us; /* of a claim without an outcome; 0: none */
 	char claimed[96]; /* cart/step */
 };

@@ -223,7 +223,7 @@ static void take_back(struct state *state, const struct message_meta *said, cons
 	STATE_PUT(state, stops_page, said->shop, action->address_hash, &row);
 }
 
-/* The rest of a shop that had gone was erased. If the shop comes back, it is treated like any other. */
+/* The remaining data of such a shop were erased. If it comes back, it is treated like any other shop. */
 static void take_up_shop(struct state *state, const struct message_meta *said, const AdminAction *action)
 {
 	struct stop_row row;

@@ -143,8 +143,8 @@ static void open_window(struct rehearsal *rehearsal)
 
 /*
  * true: the message is taken from history. This holds for a message that no rehearsed service says; an alarm;
- * a purchase, also one that the storefront told the sender; an outcome that an operator said; and a fact about
- * a message whose outcome is history's (as_it_did_from).
+ * a purchase, also one that the storefront told the sender; an outcome that an operator said; and a fact
+ * about a message whose outcome is history's (as_it_did_from).
  */
 static bool is_history(const struct rehearsal *rehearsal, const struct message_meta *said)
 {

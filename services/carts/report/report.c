@@ -1,8 +1,8 @@
 /*
  * report.c: counts carts, mails, orders and people of a period
  *
- * Promises:  pure. Each cart is counted at most once in a line about carts. A sum that does not fit stays at the
- *            largest number and does not wrap.
+ * Promises:  pure. Each cart is counted at most once in a line about carts. A sum that does not fit stays at
+ *            the largest number and does not wrap.
  * Read next: report_fold.c, print.c
  */
 #include "services/carts/report/report.h"

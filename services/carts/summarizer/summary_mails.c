@@ -49,7 +49,7 @@ static void key_of_due(const void *message, char ret[CLAIM_KEY_MAX])
 	key_of(due->month, recipient, ret);
 }
 
-/* ---- what was said ---- */
+/* ---- the folds ---- */
 
 void summary_mails_remember_claim(struct state *state, const struct message_meta *said, const SummaryClaim *claim)
 {

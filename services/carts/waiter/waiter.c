@@ -267,8 +267,8 @@ static void say_reminder(struct turn *turn, const struct decision_inputs *inputs
 }
 
 /*
- * In a shop that is only observed nothing is sent, so no outcome tells which step would have gone. Only the
- * timer keeps it.
+ * In a shop that is only observed nothing is sent, so no outcome tells which step would have been sent. Only
+ * the timer keeps it.
  */
 static void note_would(CartWake *next, const struct decision_inputs *inputs, const struct decision *decision)
 {
