@@ -37,12 +37,12 @@ struct html {
 	struct buffer *out;
 	struct buffer paragraph;
 	int newlines;       /* seen since the last word */
-	bool wordy;         /* the paragraph holds more than one link */
+	bool wordy;         /* the paragraph holds more than a single link */
 	const char *button; /* the URL of a link that stands alone so far */
 	const char *button_label;
 	bool small; /* the footer */
 	bool head;  /* the opening line */
-	bool bare;  /* the preview: no paragraphs, it gathers apart */
+	bool bare;  /* the preview, which has no paragraphs */
 	struct buffer preview;
 };
 

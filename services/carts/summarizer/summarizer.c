@@ -42,7 +42,7 @@
 struct narrating {                  /* the request of the effect "model" */
 	struct model_request model; /* must be first, because the driver uses the request as this struct */
 	struct period period;       /* of the summary */
-	bool more;                  /* others were missed as well */
+	bool more;                  /* more periods were missed */
 };
 
 /* The result of the question, until it can be published. */
@@ -122,7 +122,7 @@ STATE_NUMBERS(summarised, "summarised");
 struct summary {
 	struct file_request file; /* must be first, because the driver uses the request as this struct */
 	SummaryDone done;         /* all fields except the time of writing */
-	bool more;                /* others were missed as well */
+	bool more;                /* more periods were missed */
 	struct narrated narrated; /* the model's part in it */
 };
 
