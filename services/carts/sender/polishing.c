@@ -2,9 +2,8 @@
  * polishing.c: asks a model for a better opening line before a reminder is mailed
  *
  * Promises:  a model is asked only for a reminder that would be mailed now, and before the claim. Its answer
- *            never decides whether a mail is sent. The cost is published with the mail's outcome. It is lost
- *            if the process dies before, or if the mail is decided on again without an outcome (no mail
- *            server, no claim).
+ *            never decides whether a mail is sent. The cost is published when the mail ends, also without an
+ *            outcome (no mail server, no claim). It is lost if the process dies or loses its session before.
  * Read next: services/carts/letter/polish.h, sender.c
  */
 #include "services/carts/sender/polishing.h"

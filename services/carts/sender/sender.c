@@ -38,6 +38,7 @@
 #define PAUSED_US US_PER_MINUTE
 #define NO_SHOP_US (10 * US_PER_S)
 #define SERVER_AWAY_US US_PER_S /* the transport holds a mail longer, and knows when the server is back */
+#define OTHERS_CLAIM_US US_PER_S
 
 /* The wait after the nth attempt that ended without a mail; the last one repeats. */
 static const int64_t backoff_us[] = { US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE, US_PER_HOUR };
@@ -234,9 +235,18 @@ static enum verdict open_reminder(
 	return hear_due(state, message, turn);
 }
 
+/*
+ * Another process has claimed this attempt. No effect begins here, because a turn that begins one cannot
+ * publish what the model cost (end_mail).
+ */
 static enum verdict meet_reminder(const struct state *state, const void *message, struct turn *turn)
 {
-	return hear_due(state, message, turn);
+	const ReminderDue *due = message;
+	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
+
+	if (finding.decision == DECIDED_SEND)
+		return wait_for(state, turn, OTHERS_CLAIM_US, "another process claimed this attempt");
+	return settle(state, due, &finding, turn);
 }
 
 static const struct claim_try *attempt_of_reminder(const void *request)
@@ -300,7 +310,7 @@ static void say_no_mailbox(struct turn *turn, const ReminderDue *due, const char
 	SAY(turn, mail_feedback, &feedback, .shop = turn_message(turn)->shop, .key = feedback.address_hash);
 }
 
-/* Publishes what this attempt showed about the mail server, the mailbox, the model and the storefront. */
+/* Publishes what this attempt showed about the mail server, the mailbox and the storefront. */
 static void say_findings(const struct state *state, const ReminderDue *due, const struct reminder_mail *reminder_mail,
 	const struct mail_result *result, struct turn *turn)
 {
@@ -308,7 +318,6 @@ static void say_findings(const struct state *state, const ReminderDue *due, cons
 		say_server_back(state, turn);
 	if (result && result->no_mailbox && !reminder_mail->to_owner)
 		say_no_mailbox(turn, due, result->words);
-	polishing_say(turn, &reminder_mail->polished);
 	if (reminder_mail->was_asked)
 		storefront_alarm_say(state, turn, reminder_mail->storefront_end, reminder_mail->note + 2);
 }
@@ -393,6 +402,17 @@ static const struct claims reminder_claims = { .table = CLAIMS_TABLE(sends),
 
 CLAIMS_FUNCTIONS(mail, reminder_claims)
 
+/* What the model cost is published however the mail ended, also if no mail was tried. */
+static enum verdict end_mail(const struct state *state, const void *message, const void *request, const void *result,
+	enum claim_answer claimed, struct turn *turn)
+{
+	const struct reminder_mail *reminder_mail = request;
+	enum verdict verdict = mail_decide(state, message, request, result, claimed, turn);
+
+	polishing_say(turn, &reminder_mail->polished);
+	return verdict;
+}
+
 static void mail_request_free(void *request)
 {
 	reminder_mail_free(request);
@@ -402,7 +422,9 @@ static const struct effect_kind mail_effect = {
 	.name = "mail",
 	.request_free = mail_request_free,
 	.deadline_us = MAIL_DEADLINE_US,
-	CLAIMS_DECIDED_BY(mail),
+	.claim = mail_say_claim,
+	.may_proceed = mail_may_proceed,
+	.decide = end_mail,
 };
 
 static void remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim)
