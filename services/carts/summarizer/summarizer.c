@@ -39,6 +39,8 @@
  *            if the process dies before.
  */
 
+static const char SHOP_GONE[] = "the shop's configuration is not readable any more";
+
 struct narrating {                  /* the request of the effect "model" */
 	struct model_request model; /* must be first, because the driver uses the request as this struct */
 	struct period period;       /* of the summary */
@@ -82,10 +84,11 @@ static struct narrating *narrating_new(const struct model_use *use, const struct
 	return NULL;
 }
 
+/* `report` NULL: there is nothing to use the answer for. */
 static void narrating_hear(const struct model_use *use, const struct report *report, const struct model_answer *answer,
 	struct narrated *ret)
 {
-	const char *fault = narrate_fault(report, answer);
+	const char *fault = report ? narrate_fault(report, answer) : SHOP_GONE;
 
 	*ret = (struct narrated){ .was_asked = true, .used = model_use_told(use, answer, NARRATE_MODEL, fault) };
 	if (!fault)
@@ -193,7 +196,9 @@ static enum verdict narrate_decide(const struct state *state, const void *messag
 		narrating_hear(&context->model, report, result, narrated);
 		verdict = write_report(context, report, narrating->more, narrated, turn);
 	} else {
-		verdict = turn_failed(turn, RETRY_US, "the shop's configuration is not readable any more");
+		narrating_hear(&context->model, NULL, result, narrated);
+		narrating_say(turn, narrated, narrating->period.name);
+		verdict = turn_failed(turn, RETRY_US, SHOP_GONE);
 	}
 	free(narrated);
 	free(report);
@@ -272,6 +277,8 @@ static enum verdict write_decide(const struct state *state, const void *message,
 	if (!result || *(const int *)result < 0)
 		return turn_failed(
 			turn, RETRY_US, result ? strerror(-*(const int *)result) : "the file was not written in time");
+	if (!shop)
+		return turn_failed(turn, RETRY_US, SHOP_GONE);
 	SummaryDone *done = memory_new(sizeof(*done));
 	*done = summary->done;
 	done->at_us = turn_now_us(turn);

@@ -367,6 +367,38 @@ static void it_is_not_asked_past_the_budget_nor_of_a_shop_that_does_not_want_it(
 	harness_free(h);
 }
 
+/* Its owner may have taken it away, or written nonsense into it. */
+static void given_no_shop(struct harness *h)
+{
+	static Document document;
+	document = (Document){ .version = 1000000, .kind = "shop", .digest = "nonsense", .text = "[shop\n" };
+	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = document.version);
+}
+
+static void a_shop_that_is_gone_when_its_file_is_written_is_tried_again(void **state)
+{
+	struct harness *h = given_model("");
+	(void)state;
+	assert_int_equal(when_month(h), TURN_PENDING);
+	assert_int_equal(when_answered(h, narrated), TURN_PENDING);
+	given_no_shop(h);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_RETRY);
+	assert_int_equal(said_used(h).tokens_out, 60);
+	assert_int_equal(harness_count(h, &topic_summary_done), 0);
+	harness_free(h);
+}
+
+static void a_model_costs_something_even_if_its_shop_is_gone_when_it_answers(void **state)
+{
+	struct harness *h = given_model("");
+	(void)state;
+	assert_int_equal(when_month(h), TURN_PENDING);
+	given_no_shop(h);
+	assert_int_equal(when_answered(h, narrated), TURN_RETRY);
+	assert_int_equal(said_used(h).tokens_out, 60);
+	harness_free(h);
+}
+
 /* ---- the mail ---- */
 
 static enum verdict when_due(struct harness *h)
@@ -626,6 +658,8 @@ int main(void)
 		cmocka_unit_test(whatever_goes_wrong_the_templates_paragraph_goes_and_says_why),
 		cmocka_unit_test(a_model_that_never_answers_and_a_disk_that_is_full_cost_one_question),
 		cmocka_unit_test(it_is_not_asked_past_the_budget_nor_of_a_shop_that_does_not_want_it),
+		cmocka_unit_test(a_shop_that_is_gone_when_its_file_is_written_is_tried_again),
+		cmocka_unit_test(a_model_costs_something_even_if_its_shop_is_gone_when_it_answers),
 		cmocka_unit_test(the_mail_says_what_the_file_says_and_claims_its_last_byte),
 		cmocka_unit_test(a_mail_that_did_not_go_is_tried_again),
 		cmocka_unit_test(a_mail_that_did_not_go_is_tried_again_with_longer_waits),
