@@ -4,6 +4,7 @@
 #include "services/kit/http/http.h"
 #include "tests/service/exporter/given.h"
 #include "tests/unit/cmocka_all.h"
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,6 +91,32 @@ static void rows_go_below_others_with_a_header_only_on_top(void **state)
 		assert_int_equal(when_sheet(h), TURN_DONE);
 		harness_free(h);
 	}
+}
+
+/* A release before this one cut texts in the middle of a character, and its records are still in the log. */
+static void a_text_that_is_no_utf8_moves_no_other_cell(void **state)
+{
+	struct harness *h = given_sheet();
+	Audit audit = { .at_us = berlin(24, 10, 0), .action = "deferred", .cart_id = "=c", .grounds = "caf\xc3" };
+	(void)state;
+	GIVEN(h, audit, &audit, .shop = "demo", .key = "=c");
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, NOTHING, CLAIM_NONE), TURN_PENDING);
+	const struct http_request *request = harness_effect_request(h);
+	json_t *body = json_loadb((const char *)request->body.data, request->body.len, 0, NULL);
+	const json_t *rows = json_object_get(body, "values");
+	const json_t *header = json_array_get(rows, 0), *row = json_array_get(rows, 1);
+	assert_int_equal(json_array_size(rows), 2);
+	assert_int_equal(json_array_size(row), json_array_size(header));
+	for (size_t i = 0; i < json_array_size(header); i++) {
+		const char *name = json_string_value(json_array_get(header, i));
+		if (strcmp(name, "reason") == 0)
+			assert_memory_equal(json_string_value(json_array_get(row, i)), "caf?", 4);
+		if (strcmp(name, "currency") == 0)
+			assert_string_equal(json_string_value(json_array_get(row, i)), "EUR");
+	}
+	json_decref(body);
+	harness_free(h);
 }
 
 static void what_is_there_is_not_appended_again(void **state)
@@ -529,6 +556,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_go_below_others_with_a_header_only_on_top),
+		cmocka_unit_test(a_text_that_is_no_utf8_moves_no_other_cell),
 		cmocka_unit_test(what_is_there_is_not_appended_again),
 		cmocka_unit_test(a_lost_append_is_made_again_only_when_google_is_no_longer_at_it),
 		cmocka_unit_test(google_away_is_asked_again_after_longer_waits_and_what_may_be_there_stays_claimed),
