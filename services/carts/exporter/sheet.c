@@ -105,14 +105,18 @@ static void say_done(const SheetDue *due, const SheetDone *end, struct turn *tur
 	SAY(turn, sheet_done, &done, .shop = turn_message(turn)->shop, .key = done.day);
 }
 
+enum { SAID_ROOM = 600 }; /* more than a record has room for: TEXT_COPY cuts at a character */
+
 static void say_audit(const SheetDue *due, const char *action, const char *words, struct turn *turn)
 {
 	const char *shop = turn_message(turn)->shop;
 	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
+	char grounds[SAID_ROOM];
 
 	TEXT_COPY(audit.action, action);
 	TEXT_COPY(audit.who, "system");
-	snprintf(audit.grounds, sizeof(audit.grounds), "%s: %.200s", due->day, words);
+	snprintf(grounds, sizeof(grounds), "%s: %s", due->day, words);
+	TEXT_COPY(audit.grounds, grounds);
 	SAY(turn, audit, &audit, .shop = shop, .key = shop);
 }
 
@@ -120,9 +124,11 @@ static void say_alarm(const SheetDue *due, bool raised, const char *words, struc
 {
 	const char *shop = turn_message(turn)->shop;
 	Alarm alarm = { .raised = raised, .at_us = turn_now_us(turn) };
+	char text[SAID_ROOM];
 
 	TEXT_COPY(alarm.kind, alarm_kind);
-	snprintf(alarm.text, sizeof(alarm.text), "the spreadsheet of shop %s, %s: %.250s", shop, due->day, words);
+	snprintf(text, sizeof(text), "the spreadsheet of shop %s, %s: %s", shop, due->day, words);
+	TEXT_COPY(alarm.text, text);
 	if (raised)
 		TEXT_COPY(alarm.remedy,
 			"share the sheet with the service account as an editor, and check [export] sheet and tab; it "

@@ -40,7 +40,7 @@ bool value_is_link(enum value value)
 	return rows[value].kind == TEMPLATE_LINK;
 }
 
-enum { STEPS = 2 };
+enum { STEPS = 2, URL_SHOWN_ROOM = 101 }; /* in bytes; a longer URL is cut */
 
 struct voice {
 	struct voice_mail mails[STEPS];
@@ -288,15 +288,17 @@ static int check_links(const struct template *template, const struct shop *shop,
 {
 	struct template_place place;
 	const char *url = template_link_beyond(template, is_own_link, shop, &place);
+	char shown[URL_SHOWN_ROOM];
 
 	if (!url)
 		return 0;
+	TEXT_COPY(shown, url);
 	ret_error->line = place.line;
 	ret_error->column = place.column;
 	snprintf(ret_error->text, sizeof(ret_error->text),
-		"line %d, column %d: %.100s leads to a host that is not the shop's: if it is, name it as host in "
+		"line %d, column %d: %s leads to a host that is not the shop's: if it is, name it as host in "
 		"[shop] of shop.conf",
-		place.line, place.column, url);
+		place.line, place.column, shown);
 	return -EINVAL;
 }
 

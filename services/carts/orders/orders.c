@@ -355,7 +355,7 @@ enum storefront_word storefront_hear(const struct shop *shop, const CartState *c
 	ret_why[0] = 0;
 	*ret_order = (CartCheckout){ 0 };
 	if (!answer || answer->end != HTTP_ANSWERED || (answer->status != 200 && answer->status != 204)) {
-		snprintf(ret_why, 200, "%s", answer ? answer->words : "no answer within the deadline");
+		text_copy(ret_why, 200, answer ? answer->words : "no answer within the deadline");
 		return STOREFRONT_SILENT;
 	}
 	json_t *body = parse(shop, answer, &error);

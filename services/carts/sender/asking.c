@@ -59,11 +59,13 @@ void asking_say_order(struct turn *turn, const CartCheckout *order)
 
 void asking_note(const struct asked *asked, char ret[240])
 {
+	char note[300];
 	ret[0] = 0;
 	if (asked->nobody)
 		return;
 	if (asked->word == STOREFRONT_SILENT)
-		snprintf(ret, 240, "; the storefront gave no answer, the log decided: %.150s", asked->why);
+		snprintf(note, sizeof(note), "; the storefront gave no answer, the log decided: %s", asked->why);
 	else
-		snprintf(ret, 240, "; the storefront knows no order of it");
+		snprintf(note, sizeof(note), "; the storefront knows no order of it");
+	text_copy(ret, 240, note); /* cuts it at a character */
 }

@@ -55,7 +55,7 @@ void say_outcome(struct turn *turn, enum claim_state end, const struct outcome *
 {
 	const struct ending *ending = ending_of(end);
 	const ReminderDue *due = outcome->due;
-	char key[100], grounds[400];
+	char key[100], grounds[700]; /* more than an audit has room for: TEXT_COPY cuts at a character */
 	ReminderOutcome said = { .step = due->step,
 		.attempt = outcome->attempt,
 		.due_seq = turn_message(turn)->seq,

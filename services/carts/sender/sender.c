@@ -304,9 +304,11 @@ static enum verdict wait_for_server(
 static void say_no_mailbox(struct turn *turn, const ReminderDue *due, const char *words)
 {
 	MailFeedback feedback = { .kind = FEEDBACK_BOUNCE_PERMANENT, .heard_us = turn_now_us(turn), .step = due->step };
+	char detail[300];
 	TEXT_COPY(feedback.address_hash, due->cart.ids.email_hash);
 	TEXT_COPY(feedback.cart_id, due->cart.ids.cart_id);
-	snprintf(feedback.detail, sizeof(feedback.detail), "the mail server said: %.170s", words);
+	snprintf(detail, sizeof(detail), "the mail server said: %s", words);
+	TEXT_COPY(feedback.detail, detail); /* cuts it at a character */
 	SAY(turn, mail_feedback, &feedback, .shop = turn_message(turn)->shop, .key = feedback.address_hash);
 }
 

@@ -202,6 +202,29 @@ static void a_refusal_alarms_once_and_is_given_up_after_three_days(void **state)
 	harness_free(h);
 }
 
+static void words_of_a_peer_are_recorded_as_whole_characters(void **state)
+{
+	struct http_answer refusal = { .end = HTTP_BARRED, .words = "x" };
+	struct harness *h = given_sheet();
+	Alarm alarm;
+	Audit audit;
+	(void)state;
+	while (strlen(refusal.words) + 2 < sizeof(refusal.words))
+		strcat(refusal.words, "ö");
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(harness_result(h, &refusal, CLAIM_NONE), TURN_RETRY);
+	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+	assert_non_null(strstr(alarm.text, "öö"));
+	assert_true(text_is_utf8(bytes_of(alarm.text)));
+	harness_now(h, berlin(25, 2, 0) + 3 * US_PER_DAY + 1);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(harness_result(h, &refusal, CLAIM_NONE), TURN_DONE);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_non_null(strstr(audit.grounds, "xöö"));
+	assert_true(text_is_utf8(bytes_of(audit.grounds)));
+	harness_free(h);
+}
+
 static void a_day_on_which_nothing_happened_ends_no_alarm_of_another(void **state)
 {
 	struct harness *h = given_sheet();
@@ -561,6 +584,7 @@ int main(void)
 		cmocka_unit_test(a_lost_append_is_made_again_only_when_google_is_no_longer_at_it),
 		cmocka_unit_test(google_away_is_asked_again_after_longer_waits_and_what_may_be_there_stays_claimed),
 		cmocka_unit_test(a_refusal_alarms_once_and_is_given_up_after_three_days),
+		cmocka_unit_test(words_of_a_peer_are_recorded_as_whole_characters),
 		cmocka_unit_test(a_day_on_which_nothing_happened_ends_no_alarm_of_another),
 		cmocka_unit_test(what_became_of_an_append_follows_from_the_answer),
 		cmocka_unit_test(without_an_answer_it_depends_on_the_claim),
