@@ -3,7 +3,7 @@
  *
  * Promises:  pure. The older cart keeps its id. The winner takes every spent step of the loser, and its ids
  *            as far as the row has room for them. If either cart was bought, opted out or stopped by the
- *            owner, so is the winner.
+ *            owner, so is the winner. What was taken back of an order stays, whichever row knew it.
  * Read next: cart.h, carts/policy/sends.h (merged_from)
  */
 #include "bus/base/text.h"
@@ -34,17 +34,26 @@ static int how_final(const CartState *row)
 	return row->status == CART_BOUGHT ? 5 : rank[row->closed_reason];
 }
 
-static void take_end(CartState *winner, const CartState *loser, bool loser_newer)
+/*
+ * Adds to the order of `to` what the row `from` knows to be taken back of it. A row may know this before its
+ * purchase, and then names the order (purchase.c).
+ */
+static void take_back(CartState *to, const CartState *from)
 {
-	int winners = how_final(winner), losers = how_final(loser);
+	if (*to->order_id && *from->order_id && strcmp(to->order_id, from->order_id) != 0)
+		return;
+	if (!*to->order_id)
+		TEXT_COPY(to->order_id, from->order_id);
+	if (!to->order_cancelled_us)
+		to->order_cancelled_us = from->order_cancelled_us;
+	if (from->order_refunded_minor > to->order_refunded_minor)
+		to->order_refunded_minor = from->order_refunded_minor;
+}
 
-	if (losers < winners || (losers == winners && !loser_newer))
-		return;
-	winner->status = loser->status;
-	winner->closed_reason = loser->closed_reason;
-	winner->closed_us = loser->closed_us;
-	if (loser->status != CART_BOUGHT)
-		return;
+static void take_purchase(CartState *winner, const CartState *loser)
+{
+	const CartState before = *winner;
+
 	winner->bought_us = loser->bought_us;
 	TEXT_COPY(winner->payment_status, loser->payment_status);
 	TEXT_COPY(winner->order_id, loser->order_id);
@@ -52,6 +61,23 @@ static void take_end(CartState *winner, const CartState *loser, bool loser_newer
 	winner->order_refunded_minor = loser->order_refunded_minor;
 	winner->order_cancelled_us = loser->order_cancelled_us;
 	TEXT_COPY(winner->order_currency, loser->order_currency);
+	take_back(winner, &before);
+}
+
+static void take_end(CartState *winner, const CartState *loser, bool loser_newer)
+{
+	int winners = how_final(winner), losers = how_final(loser);
+	bool takes = losers > winners || (losers == winners && loser_newer);
+
+	if (takes) {
+		winner->status = loser->status;
+		winner->closed_reason = loser->closed_reason;
+		winner->closed_us = loser->closed_us;
+	}
+	if (takes && loser->status == CART_BOUGHT)
+		take_purchase(winner, loser);
+	else
+		take_back(winner, loser);
 }
 
 /*
