@@ -137,8 +137,8 @@ static void take_newer_contents(CartState *winner, const CartState *loser, bool 
 
 static void take_newer_words(CartState *winner, const CartState *loser, bool newer)
 {
+	cart_take_way_back(winner, loser->recovery_url, loser->platform, newer);
 	NEWER_TEXT(winner, loser, locale, newer);
-	NEWER_TEXT(winner, loser, recovery_url, newer);
 	NEWER_TEXT(winner, loser, first_name, newer);
 	if (loser->consent != CONSENT_UNKNOWN && (newer || winner->consent == CONSENT_UNKNOWN))
 		cart_take_consent(winner, loser->consent, loser->consent_unreadable);

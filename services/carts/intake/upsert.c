@@ -26,6 +26,16 @@ void cart_take_consent(CartState *row, Consent consent, bool is_unreadable)
 	row->consent_unreadable = is_unreadable;
 }
 
+void cart_take_way_back(CartState *row, const char *url, Platform platform, bool newer)
+{
+	bool takes_url = *url && (newer || !*row->recovery_url);
+
+	if (takes_url)
+		TEXT_COPY(row->recovery_url, url);
+	if (platform != PLATFORM_UNKNOWN && (takes_url || row->platform == PLATFORM_UNKNOWN))
+		row->platform = platform;
+}
+
 /*
  * Puts an id into the first free place for its kind: the row's own ids, then the further ones. Without a free
  * place the id is dropped.
@@ -140,13 +150,11 @@ static void take_rest(CartState *row, const CartChanged *changed, bool newer)
 {
 	TAKE_TEXT(row, changed, currency, newer && changed->has_total);
 	TAKE_TEXT(row, changed, locale, newer);
-	TAKE_TEXT(row, changed, recovery_url, newer);
+	cart_take_way_back(row, changed->recovery_url, changed->platform, newer);
 	TAKE_TEXT(row, changed, first_name, newer);
 	take_lists(row, changed, newer);
 	if (changed->consent != CONSENT_UNKNOWN && (newer || row->consent == CONSENT_UNKNOWN))
 		cart_take_consent(row, changed->consent, changed->consent_unreadable);
-	if (changed->platform != PLATFORM_UNKNOWN && (newer || row->platform == PLATFORM_UNKNOWN))
-		row->platform = changed->platform;
 	if (changed->has_wait_override && (newer || !row->has_wait_override)) {
 		row->has_wait_override = true;
 		row->wait_override = changed->wait_override;

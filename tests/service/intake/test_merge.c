@@ -341,6 +341,33 @@ static void an_order_that_was_cancelled_before_its_purchase_and_a_merge_is_cance
 	harness_free(h);
 }
 
+static void a_recovery_url_keeps_its_platform_through_a_merge(void **state)
+{
+	(void)state;
+	for (int newer = 0; newer < 2; newer++) {
+		CartState winner = row_left(10, CART_OPEN, CLOSED_NOT),
+			  loser = row_left(newer ? 15 : 5, CART_OPEN, CLOSED_NOT);
+
+		winner.platform = PLATFORM_GENERIC;
+		loser.platform = PLATFORM_SHOPIFY;
+		TEXT_COPY(winner.recovery_url, "https://shop.example/1");
+		TEXT_COPY(loser.recovery_url, "https://name.myshopify.com/2");
+		cart_merge(&winner, &loser, MINUTE(20));
+		assert_string_equal(winner.recovery_url, newer ? loser.recovery_url : "https://shop.example/1");
+		assert_int_equal(winner.platform, newer ? PLATFORM_SHOPIFY : PLATFORM_GENERIC);
+		winner.recovery_url[0] = '\0';
+		winner.platform = PLATFORM_GENERIC;
+		cart_merge(&winner, &loser, MINUTE(30));
+		assert_string_equal(winner.recovery_url, loser.recovery_url);
+		assert_int_equal(winner.platform, PLATFORM_SHOPIFY);
+		loser.recovery_url[0] = '\0';
+		loser.platform = PLATFORM_GENERIC;
+		loser.changed_us = winner.changed_us + 1;
+		cart_merge(&winner, &loser, MINUTE(40));
+		assert_int_equal(winner.platform, PLATFORM_SHOPIFY);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +384,7 @@ int main(void)
 		cmocka_unit_test(a_test_and_a_saved_link_stay_what_they_are_through_a_merge),
 		cmocka_unit_test(what_was_taken_back_of_an_order_stays_through_a_merge),
 		cmocka_unit_test(an_order_that_was_cancelled_before_its_purchase_and_a_merge_is_cancelled),
+		cmocka_unit_test(a_recovery_url_keeps_its_platform_through_a_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
