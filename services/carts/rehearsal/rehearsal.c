@@ -57,7 +57,7 @@ void rehearsal_free(struct rehearsal *rehearsal)
 	schedule_free(rehearsal);
 	map_each(rehearsal->pending, free_pending, NULL);
 	map_free(rehearsal->pending);
-	sorted_map_free(rehearsal->unsaid);
+	step_free_unsaid(rehearsal);
 	totals_free(rehearsal->totals);
 	history_free(rehearsal->history);
 	services_under_test_free(rehearsal->under_test);

@@ -172,19 +172,35 @@ static void say_later(struct rehearsal *rehearsal, uint64_t place, const struct 
 	sorted_map_put(rehearsal->unsaid, BYTES(key, sizeof(key)), BYTES(unsaid, sizeof(*unsaid)), 0);
 }
 
+/* false: there is none up to this place; takes it out of the map */
+static bool take_unsaid(struct rehearsal *rehearsal, uint64_t until, struct unsaid *ret)
+{
+	const struct sorted_map_entry *first = sorted_map_first(rehearsal->unsaid);
+	uint8_t key[16];
+
+	if (!first || get_be64(sorted_map_key(first).data) > until)
+		return false;
+	memcpy(ret, sorted_map_value(first).data, sizeof(*ret));
+	memcpy(key, sorted_map_key(first).data, sizeof(key));
+	sorted_map_remove(rehearsal->unsaid, BYTES(key, sizeof(key)));
+	return true;
+}
+
 void step_unsaid(struct rehearsal *rehearsal, uint64_t until)
 {
-	const struct sorted_map_entry *first;
+	struct unsaid unsaid;
 
-	while ((first = sorted_map_first(rehearsal->unsaid)) && get_be64(sorted_map_key(first).data) <= until) {
-		struct unsaid unsaid;
-		uint8_t key[16];
-
-		memcpy(&unsaid, sorted_map_value(first).data, sizeof(unsaid));
-		memcpy(key, sorted_map_key(first).data, sizeof(key));
-		sorted_map_remove(rehearsal->unsaid, BYTES(key, sizeof(key)));
+	while (take_unsaid(rehearsal, until, &unsaid))
 		step_publish(rehearsal, unsaid.message, unsaid.has_it, unsaid.past);
-	}
+}
+
+void step_free_unsaid(struct rehearsal *rehearsal)
+{
+	struct unsaid unsaid;
+
+	while (take_unsaid(rehearsal, UINT64_MAX, &unsaid))
+		message_free(unsaid.message);
+	sorted_map_free(rehearsal->unsaid);
 }
 
 static uint64_t past_of(const char *topic, const struct past_turn *turn, uint64_t wake)
