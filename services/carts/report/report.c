@@ -2,7 +2,7 @@
  * report.c: counts carts, mails, orders and people of a period
  *
  * Promises:  pure. Each cart is counted at most once in a line about carts. A sum that does not fit stays at
- *            the largest number and does not wrap.
+ *            the largest number and does not wrap. A sum for which there is no place is counted.
  * Read next: report_fold.c, print.c
  */
 #include "services/carts/report/report.h"
@@ -58,8 +58,10 @@ static void count_order(const struct counting *counting, const struct report_fol
 	else
 		counting->figures->orders[class]++;
 	sum = money.currency[0] ? sum_of(counting->figures->sums[class], money.currency) : NULL;
-	if (!sum)
+	if (!sum) {
+		counting->figures->sums_left_out += money.currency[0] != '\0';
 		return;
+	}
 	add_minor(&sum->total_minor, money.total_minor);
 	add_minor(&sum->back_minor, money.back_minor);
 }

@@ -126,6 +126,7 @@ struct summary {
 	struct file_request file; /* must be first, because the driver uses the request as this struct */
 	SummaryDone done;         /* all fields except the time of writing */
 	bool more;                /* more periods were missed */
+	uint32_t sums_left_out;   /* orders without a place in the sums */
 	struct narrated narrated; /* the model's part in it */
 };
 
@@ -147,6 +148,7 @@ static void fill(const struct summarizer *context, const struct report *report, 
 	report_text(report, &summary->file.content);
 	report_html(report, &html);
 	report_subject(report, summary->done.subject);
+	summary->sums_left_out = report->now.sums_left_out;
 	TEXT_COPY(summary->done.month, report->period.name);
 	TEXT_COPY(summary->done.text, buffer_text(&summary->file.content));
 	if (!TEXT_COPY(summary->done.html, buffer_text(&html)))
@@ -251,18 +253,25 @@ static enum verdict hear_weekly(const struct state *state, const Tick *tick, str
 	return summarise(state, PERIOD_WEEK, tick, turn);
 }
 
-static void say_audit(struct turn *turn, const SummaryDone *done, const struct narrated *narrated, int mails)
+static void say_audit(struct turn *turn, const struct summary *summary, int mails)
 {
+	const SummaryDone *done = &summary->done;
+	const struct narrated *narrated = &summary->narrated;
 	const char *shop = turn_message(turn)->shop;
 	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
+	char left_out[100] = "", grounds[700]; /* more than an audit has room for: TEXT_COPY cuts at a character */
 	TEXT_COPY(audit.action, "summarised");
 	TEXT_COPY(audit.who, "system");
-	snprintf(audit.grounds, sizeof(audit.grounds), "%s, in %s; %s%d to mail%s%s", done->month, done->path,
-		mails ? "" : "[mail] owner and [report] to are not given: ", mails,
+	if (summary->sums_left_out)
+		snprintf(left_out, sizeof(left_out), "; %u orders are in no sum: a report has room for %d currencies",
+			(unsigned)summary->sums_left_out, REPORT_CURRENCIES_MAX);
+	snprintf(grounds, sizeof(grounds), "%s, in %s; %s%d to mail%s%s%s", done->month, done->path,
+		mails ? "" : "[mail] owner and [report] to are not given: ", mails, left_out,
 		!narrated->was_asked             ? ""
 			: narrated->paragraph[0] ? "; a model wrote the paragraph"
 						 : "; the template's paragraph, the model's was not used: ",
 		narrated->was_asked && !narrated->paragraph[0] ? narrated->used.outcome : "");
+	TEXT_COPY(audit.grounds, grounds);
 	SAY(turn, audit, &audit, .shop = shop, .key = shop);
 }
 
@@ -283,7 +292,7 @@ static enum verdict write_decide(const struct state *state, const void *message,
 	*done = summary->done;
 	done->at_us = turn_now_us(turn);
 	SAY(turn, summary_done, done, .shop = said->shop, .key = done->month);
-	say_audit(turn, done, &summary->narrated, summary_mails_say_due(shop, done->month, turn));
+	say_audit(turn, summary, summary_mails_say_due(shop, done->month, turn));
 	free(done);
 	return summary->more ? turn_wait(turn, 0, "the next one that was missed") : TURN_DONE;
 }

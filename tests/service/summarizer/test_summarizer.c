@@ -175,6 +175,27 @@ static void the_month_is_counted_and_written_beside_the_one_before(void **state)
 	harness_free(h);
 }
 
+static void that_sums_are_missing_is_on_record(void **state)
+{
+	struct harness *h = given_shop("");
+	Audit audit;
+	(void)state;
+	for (char i = 'A'; i < 'A' + 18; i++) {
+		CartState cart = { .has_ids = true,
+			.ids = { .cart_id = { i } },
+			.status = CART_BOUGHT,
+			.bought_us = berlin(10, 4, 9),
+			.first_seen_us = berlin(10, 3, 9),
+			.order_total_minor = 1,
+			.order_currency = { 'X', 'A', i } };
+		GIVEN(h, cart_state, &cart, .shop = "demo", .key = cart.ids.cart_id, .version = 1);
+	}
+	when_written(h);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_non_null(strstr(audit.grounds, "0 to mail; 2 orders are in no sum: "));
+	harness_free(h);
+}
+
 static void without_a_recipient_it_is_only_written(void **state)
 {
 	struct harness *h = given_shop("");
@@ -649,6 +670,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_month_is_counted_and_written_beside_the_one_before),
+		cmocka_unit_test(that_sums_are_missing_is_on_record),
 		cmocka_unit_test(without_a_recipient_it_is_only_written),
 		cmocka_unit_test(a_week_is_told_to_a_shop_that_wants_it),
 		cmocka_unit_test(what_was_missed_is_made_up_for_in_order),
