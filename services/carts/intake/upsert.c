@@ -3,7 +3,9 @@
  *
  * Promises:  pure. A late event never overwrites a newer one: of two events, in either order, the newer one
  *            decides the fields that both have. A change restarts the waits only if the shopper made it
- *            (carts/policy/change.h).
+ *            (carts/policy/change.h). One time stands for all fields of a row. So the order counts for three
+ *            events: if the newest lacks a field and comes second, the third, older one does not replace the
+ *            value of the first, even if that is older still. stops_rows.c combines changes in the same way.
  * Read next: cart.h, merge.c
  */
 #include "bus/actor/turn.h"

@@ -63,6 +63,7 @@ static void add_contents(struct change_row *to, const struct change_row *change,
 	to->said_no |= change->said_no;
 }
 
+/* One time stands for all fields, as in the row of the cart (services/carts/intake/upsert.c). */
 void stop_add_change(struct change_row *to, const struct change_row *change)
 {
 	bool newer = change->at_us >= to->at_us;
