@@ -8,6 +8,7 @@
  */
 #include "bus/base/text.h"
 #include "services/carts/intake/cart.h"
+#include "services/carts/policy/change.h"
 #include <string.h>
 
 bool cart_is_older(const CartState *a, const CartState *b)
@@ -140,8 +141,7 @@ static void take_newer_words(CartState *winner, const CartState *loser, bool new
 	cart_take_way_back(winner, loser->recovery_url, loser->platform, newer);
 	NEWER_TEXT(winner, loser, locale, newer);
 	NEWER_TEXT(winner, loser, first_name, newer);
-	if (loser->consent != CONSENT_UNKNOWN && (newer || winner->consent == CONSENT_UNKNOWN))
-		cart_take_consent(winner, loser->consent, loser->consent_unreadable);
+	cart_take_consent(winner, loser->consent, loser->consent_unreadable, consent_us(loser));
 	if (loser->has_wait_override && (newer || !winner->has_wait_override)) {
 		winner->has_wait_override = true;
 		winner->wait_override = loser->wait_override;

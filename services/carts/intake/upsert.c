@@ -3,9 +3,10 @@
  *
  * Promises:  pure. A late event never overwrites a newer one: of two events, in either order, the newer one
  *            decides the fields that both have. A change restarts the waits only if the shopper made it
- *            (carts/policy/change.h). One time stands for all fields of a row. So the order counts for three
- *            events: if the newest lacks a field and comes second, the third, older one does not replace the
- *            value of the first, even if that is older still. stops_rows.c combines changes in the same way.
+ *            (carts/policy/change.h). The consent has a time of its own; one time stands for all other fields.
+ *            So for those the order counts for three events: if the newest lacks a field and comes second, the
+ *            third, older one does not replace the value of the first, even if that is older still.
+ *            stops_rows.c combines changes in the same way.
  * Read next: cart.h, merge.c
  */
 #include "bus/actor/turn.h"
@@ -22,10 +23,15 @@ bool cart_has_address(const CartState *row)
 	return *row->ids.email && *row->ids.email_hash;
 }
 
-void cart_take_consent(CartState *row, Consent consent, bool is_unreadable)
+void cart_take_consent(CartState *row, Consent consent, bool is_unreadable, int64_t at_us)
 {
+	int64_t known_us = consent_us(row);
+
+	if (consent == CONSENT_UNKNOWN || at_us < known_us || (at_us == known_us && consent != CONSENT_NO))
+		return;
 	row->consent = consent;
 	row->consent_unreadable = is_unreadable;
+	row->consent_us = at_us;
 }
 
 void cart_take_way_back(CartState *row, const char *url, Platform platform, bool newer)
@@ -155,8 +161,7 @@ static void take_rest(CartState *row, const CartChanged *changed, bool newer)
 	cart_take_way_back(row, changed->recovery_url, changed->platform, newer);
 	TAKE_TEXT(row, changed, first_name, newer);
 	take_lists(row, changed, newer);
-	if (changed->consent != CONSENT_UNKNOWN && (newer || row->consent == CONSENT_UNKNOWN))
-		cart_take_consent(row, changed->consent, changed->consent_unreadable);
+	cart_take_consent(row, changed->consent, changed->consent_unreadable, change_us(changed));
 	if (changed->has_wait_override && (newer || !row->has_wait_override)) {
 		row->has_wait_override = true;
 		row->wait_override = changed->wait_override;

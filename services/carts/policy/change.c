@@ -37,6 +37,13 @@ int64_t checkout_ordered_us(const CartCheckout *checkout)
 	return checkout->ordered_us > 0 ? plausible(checkout->ordered_us, checkout->heard_us) : 0;
 }
 
+int64_t consent_us(const CartState *cart)
+{
+	if (cart->consent == CONSENT_UNKNOWN)
+		return INT64_MIN;
+	return cart->consent_us ? cart->consent_us : cart->changed_us; /* 0: a release before 0.3 wrote the row */
+}
+
 bool change_empties(const CartChanged *changed)
 {
 	return changed->has_items && changed->items_count == 0 && changed->items_left_out == 0;

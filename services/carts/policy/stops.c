@@ -166,10 +166,19 @@ static struct stopped by_person(const struct state *state, const char *shop, con
 	return (struct stopped){ 0 };
 }
 
-static enum stop change_stop(const CartState *cart, const struct change_row *row)
+struct changes {
+	struct change_row all; /* combined */
+	int64_t said_no_us;    /* the newest change with a no; INT64_MIN: none */
+};
+
+static enum stop change_stop(const CartState *cart, const struct changes *changes)
 {
+	const struct change_row *row = &changes->all;
+
 	if (row->emptied && row->at_us >= cart->changed_us)
 		return STOP_EMPTIED;
+	if (changes->said_no_us != INT64_MIN && changes->said_no_us >= consent_us(cart) && cart->consent != CONSENT_NO)
+		return STOP_CHANGED;
 	if (row->at_us <= cart->changed_us)
 		return STOP_NONE; /* the row of the decision contains this change */
 	if (row->items_digest &&
@@ -179,26 +188,28 @@ static enum stop change_stop(const CartState *cart, const struct change_row *row
 		return STOP_CHANGED;
 	if (*row->email_hash && strcmp(row->email_hash, cart->ids.email_hash) != 0)
 		return STOP_CHANGED;
-	if (row->said_no && cart->consent != CONSENT_NO)
-		return STOP_CHANGED;
 	return row->saved_link && !cart->saved_link ? STOP_CHANGED : STOP_NONE;
 }
 
 static bool add_change(const char *shop, const char *key, const struct change_row *one, void *context)
 {
+	struct changes *changes = context;
+
 	(void)shop, (void)key;
-	stop_add_change(context, one);
+	stop_add_change(&changes->all, one);
+	if (one->said_no && one->at_us > changes->said_no_us)
+		changes->said_no_us = one->at_us;
 	return true;
 }
 
 /* Combines all changes under this name; false: there are none. */
-static bool changes_by(const struct state *state, const char *shop, const char *name, struct change_row *ret)
+static bool changes_by(const struct state *state, const char *shop, const char *name, struct changes *ret)
 {
 	char prefix[STOP_PREFIX_MAX];
 
-	memset(ret, 0, sizeof(*ret));
+	*ret = (struct changes){ .said_no_us = INT64_MIN };
 	STATE_EACH(state, stops_change, shop, stop_prefix(prefix, name), add_change, ret);
-	return ret->seq > 0;
+	return ret->all.seq > 0;
 }
 
 /* Looks under each of the cart's names; "emptied" counts before "changed". */
@@ -206,16 +217,16 @@ static struct stopped by_change(
 	const struct state *state, const char *shop, const CartState *cart, const struct walk *walk)
 {
 	struct stopped found = { 0 };
-	struct change_row row;
+	struct changes changes;
 
 	for (int i = 0; i < walk->count; i++) {
 		enum stop stop;
 
-		if (!changes_by(state, shop, walk->names[i], &row))
+		if (!changes_by(state, shop, walk->names[i], &changes))
 			continue;
-		stop = change_stop(cart, &row);
+		stop = change_stop(cart, &changes);
 		if (stop == STOP_EMPTIED || (stop == STOP_CHANGED && !found.stop))
-			found = stopped_by(stop, row.seq, row.at_us);
+			found = stopped_by(stop, changes.all.seq, changes.all.at_us);
 	}
 	return found;
 }

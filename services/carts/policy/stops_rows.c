@@ -60,10 +60,12 @@ static void add_contents(struct change_row *to, const struct change_row *change,
 	if (*change->email_hash && (newer || !*to->email_hash))
 		TEXT_COPY(to->email_hash, change->email_hash);
 	to->saved_link |= change->saved_link;
-	to->said_no |= change->said_no;
 }
 
-/* One time stands for all fields, as in the row of the cart (services/carts/intake/upsert.c). */
+/*
+ * One time stands for all fields, as in the row of the cart (services/carts/intake/upsert.c). A no is not
+ * among them: it has a time of its own (stops.c).
+ */
 void stop_add_change(struct change_row *to, const struct change_row *change)
 {
 	bool newer = change->at_us >= to->at_us;
