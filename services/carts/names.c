@@ -1,13 +1,14 @@
 /*
- * names.c: what the fields and enum values of cart.proto are called, for the operator's command
+ * names.c: the names of the fields and enum values of cart.proto, for the operator's command
  *
- * A message that is added to cart.proto needs a line in CARTS_MESSAGES: the lint `services` names a forgotten one.
+ * A message that is added to cart.proto needs a line in CARTS_MESSAGES: the lint `services` reports a
+ * forgotten one.
  */
 #include "services/cartbus/core/names.h"
 
 #include "cart.pb.h"
 
-/* clang-format off: it never finds a shape for a list of calls that it keeps */
+/* clang-format off: it reshapes this list of calls at each run */
 #define CARTS_MESSAGES(X)                                                                                              \
 	X(CartClosed)                                                                                                  \
 	X(CartState)                                                                                                   \

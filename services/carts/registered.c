@@ -1,16 +1,16 @@
-/* registered.c: what of the carts' topics the processes say that all systems share (services/systems.cmake) */
+/* registered.c: the carts' topics that the processes of all systems may publish (services/systems.cmake) */
 #include "proto/cart_topics.h"
 #include "services/kit/time/timer_setter.h"
 
 extern const struct topic *const carts_timers[], *const carts_endpoint_topics[];
 extern const struct timer_setter carts_timer_setters[];
 
-/* What a timer may fire. */
+/* The topics that a timer may fire. */
 const struct topic *const carts_timers[] = { &topic_cart_wake, NULL };
-/* Who may have a cart looked at later. */
+/* The services that may set a timer for a cart. */
 const struct timer_setter carts_timer_setters[] = { { "intake", &topic_cart_wake }, { "waiter", &topic_cart_wake },
 	{ "sender", &topic_cart_wake }, { NULL, NULL } };
 
-/* What webhooks and the links of reminders say at the gateway. */
+/* The topics that the gateway publishes for webhooks and for the links of reminders. */
 const struct topic *const carts_endpoint_topics[] = { &topic_cart_changed, &topic_cart_checkout, &topic_link_clicked,
 	NULL };

@@ -1,8 +1,9 @@
 /*
- * return_link.c: the way from a mail back to the basket
+ * return_link.c: leads a shopper from a mail back to the basket
  *
- * Promises:  a link leads only where a mail of ours led; a click is counted once a minute, and a program that looks ahead is no click.
- * Fails by:  404 with a page for a link that is none; a click that cannot be counted still leads to the basket.
+ * Promises:  a link leads only to an address that a mail of ours contained. A link's clicks are counted once
+ *            a minute, and a program that looks ahead does not count.
+ * Fails by:  404 with a page for an invalid link; a click that cannot be counted still leads to the basket.
  * Read next: services/kit/web/signed_link.h
  */
 #include "bus/base/text.h"
@@ -13,7 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A browser or mail program that looks ahead for somebody who may never come. */
+/* true: a browser or mail program loads the page ahead, and the shopper may never open it. */
 static bool is_looking_ahead(const struct request *request)
 {
 	static const char *const names[] = { "Sec-Purpose", "Purpose", "X-Purpose", "X-Moz" };
@@ -45,7 +46,7 @@ static void answer_redirect(const char *location, struct answer *answer)
 	answer->location = location;
 }
 
-/* A shopper gets back to the basket, also when the click cannot be counted. */
+/* A shopper gets back to the basket even if the click cannot be counted. */
 static bool read_return(struct submission *submission)
 {
 	struct endpoint_context *context = submission->context;

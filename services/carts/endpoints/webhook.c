@@ -1,10 +1,11 @@
 /*
- * webhook.c: a storefront's webhook: proven, read, said to the bus
+ * webhook.c: verifies a storefront's webhook, reads it and publishes it
  *
- * Promises:  no body is taken without a signature that could be right, and nothing of it is looked at before it is; the answer's status tells the storefront whether to
- *            repeat it: 200 never, 401 and 503 yes. What is authentic and will never be readable is answered 200 (repeating it
- *            would not help, and a platform ends its subscription after a few refusals), logged, counted and kept.
- * Fails by:  the answer.
+ * Promises:  a body is received only with a signature that may be right, and read only after the signature is
+ *            proven. The status of the answer tells the storefront whether to repeat the webhook: 200 never,
+ *            401 and 503 yes. An authentic webhook that cannot be read is answered 200 (repeating it would
+ *            not help, and a platform ends its subscription after a few refusals), logged, counted and kept.
+ * Fails by:  the status of the answer.
  * Read next: services/kit/endpoint/signature.h, services/kit/storefront/event.h
  */
 #include "bus/base/cleanup.h"
@@ -27,11 +28,11 @@
 
 enum { SHOP_CONF_MOST = 64 * 1024 };
 
-static struct event event; /* of the webhook that is being read: it is large */
+static struct event event; /* of the webhook that is being read; static, because it is large */
 
 struct kept {              /* for the answer */
-	const char *doubt; /* what in the webhook counts as a no, as a constant; NULL: nothing */
-	bool is_answered;  /* the answer is there already, unless the message is not let in */
+	const char *doubt; /* why the webhook's consent counts as a no, as a constant; NULL: it does not */
+	bool is_answered;  /* the answer is written already, and stays unless the message is refused */
 };
 
 struct platform {
@@ -48,7 +49,7 @@ static const struct platform generic = { "cart", { "X-Cartbus-Signature" }, { NU
 static const struct platform bigcommerce = { "bigcommerce", { "X-Cartbus-Secret" }, { NULL }, { NULL },
 	bigcommerce_read };
 
-/* WooCommerce posts an unsigned "webhook_id=N" when a webhook is saved: it wants a 200 and means nothing. */
+/* WooCommerce posts an unsigned "webhook_id=N" when a webhook is saved. It means nothing and needs a 200. */
 static bool is_woocommerce_ping(const struct request *request)
 {
 	const char *body = request->body.data;
@@ -79,7 +80,7 @@ static const char *header_or_empty(const struct request *request, const char *co
 	return value ? value : "";
 }
 
-/* A name given twice, or both names with different words. */
+/* true: a name is given twice, or both names are given with different values. */
 static bool header_ambiguous(const struct request *request, const char *const names[2])
 {
 	const char *first = request_header(request, names[0]);
@@ -135,7 +136,7 @@ static bool find_secrets(struct submission *submission, const struct secrets_pai
 	return false;
 }
 
-/* As far as it can be told without the body. */
+/* Checks the signature as far as this is possible without the body. */
 static enum signature look_at_signature(
 	const struct submission *submission, const struct platform *platform, const struct secrets_pair *secrets)
 {
@@ -150,7 +151,7 @@ static enum signature look_at_signature(
 	return signature_look(given);
 }
 
-/* A ping is so short. */
+/* true: the body is as short as a ping's. */
 static bool may_be_ping(const struct request *request)
 {
 	const char *length = request_header(request, "Content-Length");
@@ -174,7 +175,7 @@ static bool prove_by_head(struct submission *submission)
 	return refuse_signature(submission, signature_words(signature));
 }
 
-/* true: it is from the shop. */
+/* true: the webhook is from the shop. */
 static bool prove_by_body(struct submission *submission)
 {
 	const struct platform *platform = submission->endpoint->own;
@@ -200,7 +201,7 @@ static bool prove_by_body(struct submission *submission)
 	return true;
 }
 
-/* Names on the bus are short and plain; a name that is not becomes its digest, the same every time. */
+/* Names on the bus are short and plain. Another name is replaced by its digest, which is always the same. */
 static void name_of(const char *text, size_t room, char *ret)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
@@ -221,8 +222,9 @@ static void name_of(const char *text, size_t room, char *ret)
 enum { BODY_DIGEST = 8 }; /* bytes */
 
 /*
- * platform:id, the platform's own. Where the id stands in a header, which the signature does not cover, what the body holds is part of it:
- * nobody can make one delivery pass for the repetition of another. A delivery without an id is known by what it holds.
+ * The key is "platform:id", with the platform's own id. An id in a header is not covered by the signature, so
+ * a digest of the body is added: no delivery can be passed off as the repetition of another. A delivery
+ * without an id is known by the digest of its topic and body.
  */
 static void idem_of(const struct platform *platform, const char *webhook_id, const char *topic,
 	const struct request *request, char ret[160])
@@ -245,7 +247,10 @@ static void idem_of(const struct platform *platform, const char *webhook_id, con
 	snprintf(ret, 160, "%s:body-%s", platform->name, hex);
 }
 
-/* What the platform calls this shop, by its shop.conf; "": not known. Only for what is rare: the file is read each time. */
+/*
+ * The platform's name for this shop, from its shop.conf; "": unknown. For rare events only, because it reads
+ * the file each time.
+ */
 static void domain_of(const struct submission *submission, char ret[256])
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
@@ -263,7 +268,7 @@ static void domain_of(const struct submission *submission, char ret[256])
 	ret[strcspn(ret, "/:")] = 0;
 }
 
-/* ---- what it says ---- */
+/* ---- publishing ---- */
 
 static int publish_event(struct submission *submission, const struct topic *topic, const char *key, const char *idem,
 	const void *message)
@@ -281,7 +286,7 @@ static int say_cart(struct submission *submission, const char *idem, bool bought
 	const char *token = event_key(ids);
 	char key[120];
 
-	if (bought) /* kept for ever: who bought is known by the keyed hash alone */
+	if (bought) /* the fact is kept for ever, so it names the buyer only by the keyed hash */
 		event.checkout.ids.email[0] = '\0';
 	if (!token[0])
 		token = ids->email_hash[0] ? ids->email_hash : ids->customer_id;
@@ -307,7 +312,7 @@ static int say_privacy(struct submission *submission, const char *idem)
 	return publish_event(submission, &topic_privacy_request, event.privacy.request_id, idem, &event.privacy);
 }
 
-/* ---- what it means ---- */
+/* ---- the meaning of an event ---- */
 
 static void keep_unreadable(
 	struct submission *submission, const struct platform *platform, const struct event_source *source)
@@ -342,7 +347,10 @@ static void note_topic(const struct submission *submission, const struct event_s
 	webhook_stats_note_topic(submission->context->stats, source->shop, topic);
 }
 
-/* Taken all the same: what is refused stops nothing, and a consent that cannot be read may have been a no. */
+/*
+ * The webhook is taken all the same: a refused one stops no mail, and the unreadable consent may have been a
+ * no.
+ */
 static void note_doubt(
 	struct submission *submission, const struct platform *platform, const struct event_source *source)
 {
@@ -359,8 +367,9 @@ static void note_doubt(
 }
 
 /*
- * A body that cannot be read is kept aside and answered with the reason; a no to mail that can be read in it counts all the same. It is
- * said under an id of its own: a sender that mends the body and says it again under the same id is not told that it is a repetition.
+ * Keeps a body that cannot be read, and answers with the reason. A no to mail that can be read in it counts
+ * all the same. It is published under a key of its own, so that a sender that mends the body and repeats it
+ * under the same id is not taken for a repetition.
  */
 static bool refuse_all_but_no(struct submission *submission, const struct platform *platform,
 	const struct event_source *source, const char *idem)

@@ -1,8 +1,9 @@
 /*
- * day_csv.c: from the ledger to a table
+ * day_csv.c: writes the carts of a day, from the report fold, as a table
  *
- * Promises:  same ledger and day, same bytes; times are local, amounts are plain decimals, text of shoppers is never a formula; a
- *            link acts on one cart or shopper, once, after a click on a button, and ends two weeks after its day.
+ * Promises:  the same fold and day give the same bytes. Times are local, amounts are plain decimals, and a
+ *            text of shoppers is never a formula. A link acts on one cart or shopper, once, after a click on
+ *            a button, and ends two weeks after its day.
  * Read next: exporter.c, next.c, services/kit/web/admin_link.h
  */
 #include "services/carts/exporter/day_csv.h"
@@ -40,7 +41,7 @@ static bool belongs(const struct day *day, const struct report_fold_row *row)
 	return false;
 }
 
-/* Spreadsheets take a cell for a formula by its first character; the wide forms count as well. */
+/* Spreadsheets take a cell for a formula by its first character, also by that character's wide form. */
 static bool looks_like_formula(const char *text)
 {
 	static const char *const wide[] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0" };
@@ -111,7 +112,7 @@ static const char *mail_word(const struct report_fold_mail *mail)
 	return "";
 }
 
-/* ---- what comes next ---- */
+/* ---- the next step ---- */
 
 static void add_reason(const struct table *table, const struct last *last, const char *words)
 {

@@ -1,13 +1,14 @@
 /*
- * exporter.c: every night, the carts of the day that ended, as a file for the owner
+ * exporter.c: writes the carts of each day that ended to a file for the owner, every night
  *
  * Hears:     tick.nightly, sheet.due
- * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, link.clicked, audit,
- *            export.done, sheet.claim, sheet.done, alarm
+ * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped,
+ *            link.clicked, audit, export.done, sheet.claim, sheet.done, alarm
  * Says:      export.done, sheet.due, sheet.claim, sheet.done, audit, alarm
- * Promises:  a day is exported once, at 02:00 in the shop's zone, and one that was missed is made up for; the file is whole and
- *            durable before that is said. Nothing that is done to a file comes back.
- * Fails by:  trying again, and the dead letters, when the folder cannot be written.
+ * Promises:  a day is exported once, at 02:00 in the shop's zone; a day that was missed is exported later.
+ *            The file is complete and durable before export.done is said. A change to a file is never read
+ *            back.
+ * Fails by:  trying again if the folder cannot be written, and then by a dead letter.
  * Read next: day_csv.c, next.c, sheet.c, services/carts/report/report_fold.h
  */
 #include "services/carts/exporter/exporter.h"
@@ -27,9 +28,12 @@
 STATE_NUMBERS(exported, "exported");
 
 #define RETRY_US US_PER_MINUTE
-/* A day that ended is told at 02:00 and not at midnight, also when another one's tick comes late: at most so long after. */
+/*
+ * A day is exported at 02:00 and not at midnight. So a tick that comes late makes up only for days that ended
+ * at least this long ago.
+ */
 #define NIGHT_US (3 * US_PER_HOUR)
-#define KEPT_US (70 * US_PER_DAY) /* a cart that was left alone for longer is in no later report */
+#define KEPT_US (70 * US_PER_DAY) /* a cart that did not change for longer is in no later report */
 #define WRITE_DEADLINE_US (2 * US_PER_MINUTE)
 
 struct exporter exporter_of(const char *folder, const char *public_url, struct bytes admin_key)
@@ -47,9 +51,9 @@ struct exporter exporter_of(const char *folder, const char *public_url, struct b
 
 struct export
 {
-	struct file_request file; /* first: what the driver takes */
+	struct file_request file; /* must be first, because the driver uses the request as this struct */
 	struct day day;
-	bool more; /* others were missed as well */
+	bool more; /* more days were missed */
 };
 
 static const struct effect_kind write_effect;

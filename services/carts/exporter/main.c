@@ -40,7 +40,7 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	snprintf(beside_state, sizeof(beside_state), "%s/export", config_get(config, "paths", NULL, "state"));
 	if (!folder || !*folder)
 		folder = beside_state;
-	file_close_own_folder(folder); /* what an earlier release left open; where it cannot, doctor says so */
+	file_close_own_folder(folder); /* an earlier release left it open; if it cannot be closed, doctor says so */
 	exporter_here = exporter_of(folder, config_get(config, "gateway", NULL, "public-url"), buffer_bytes(&key));
 	TEXT_COPY(exporter_here.sheets_url, config_get(config, "google", NULL, "sheets-url"));
 	all[0] = file_driver_new();

@@ -1,9 +1,9 @@
 /*
- * next.c: what comes next for a cart, when, and why then; and what was last decided about it
+ * next.c: predicts the next step of a cart, its time and the reason, and keeps the last decision about it
  *
  * Owns:      the table way (shop, id of an open cart -> struct way_back) of the exporter's state.
- * Promises:  the decision of the waiter, asked for the cart's next look, as `cartbus why` asks it; pure.
- * Fails by:  not knowing what is not folded here: stops that came since the cart was looked at, and whether the shop's policy lets it.
+ * Promises:  pure. It asks for the waiter's decision at the cart's next look, as `cartbus why` does.
+ * Fails by:  missing what is not folded here: stops since the cart's last look, and the shop's policy.
  * Read next: services/carts/policy/plan.c
  */
 #include "services/carts/exporter/next.h"
@@ -19,7 +19,8 @@
  * The latest audit of each cart
  *
  * Owns:      the table last (shop, cart id -> struct last) of the exporter's state.
- * Promises:  a cart that the ledger does not know (any more) leaves nothing here for longer than a day.
+ * Promises:  a cart that the report fold does not know, or has forgotten, keeps no row here for longer than a
+ *            day.
  */
 
 STATE_STRUCTS(last, "last", struct last);
@@ -32,7 +33,7 @@ void last_remember(struct state *state, const struct message_meta *said, const A
 		return;
 	memset(&last, 0, sizeof(last)); /* rows are compared as bytes */
 	TEXT_COPY(last.action, audit->action);
-	TEXT_COPY(last.grounds, audit->grounds); /* what does not fit is cut */
+	TEXT_COPY(last.grounds, audit->grounds); /* a longer text is cut */
 	last.at_us = audit->at_us;
 	last.next_us = audit->next_us;
 	STATE_PUT(state, last, said->shop, audit->cart_id, &last);
@@ -60,7 +61,7 @@ static bool note_unknown(const char *shop, const char *cart_id, void *context)
 	return true;
 }
 
-/* Of carts that the ledger has forgotten this table keeps no row. Its rows go by the cart's id. */
+/* Deletes the rows of carts that the report fold does not know. The table's keys are cart ids. */
 static void last_forget_unknown(struct state *state, const struct state_table *table, const char *shop)
 {
 	struct forgetting forgetting = { .state = state };
@@ -97,7 +98,7 @@ void next_forget(struct state *state, const char *shop)
 	last_forget_unknown(state, STATE_HANDLE(way), shop);
 }
 
-/* ---- who was mailed ---- */
+/* ---- the last mails ---- */
 
 struct mailed {
 	struct map *at; /* address hash -> struct times */
@@ -186,7 +187,7 @@ static void set_waits(struct decision_facts *facts, const struct rules *rules, c
 	facts->rules = rules;
 }
 
-/* In a shop that is only observed the record alone tells what would have gone. */
+/* In a shop that is only observed, only the last audit tells which mail would have been sent. */
 static void set_observed(struct decision_facts *facts, const struct last *last)
 {
 	if (!text_starts(last->action, "would_send_"))
@@ -212,7 +213,7 @@ static bool is_with_sender(const struct report_fold_row *row, const struct last 
 static struct next reminder_of(const struct mailed *mailed, const struct shop *shop, const struct rules *rules,
 	const struct report_fold_row *row, const struct last *last)
 {
-	bool is_known = last->at_us >= row->abandoned_us; /* the record is about the cart as it is */
+	bool is_known = last->at_us >= row->abandoned_us; /* the last audit is about the present state of the cart */
 	struct next next = { .step = row->mails[0].phase == SEND_NONE ? 1 : row->mails[1].phase == SEND_NONE ? 2 : 0 };
 	struct decision_facts facts = { .now_us = is_known ? last->at_us : row->abandoned_us,
 		.open = true,

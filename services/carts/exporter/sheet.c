@@ -2,11 +2,14 @@
  * sheet.c: appends a day's rows to the owner's Google spreadsheet, once
  *
  * Owns:      the tables sheet (shop, day -> struct claim_row) and sheet.alarm (shop -> raised).
- * Promises:  before each append the sheet is read for rows of this shop and day: what is there is not appended again, also when
- *            our own state was lost. The last byte of an append leaves only behind a fresh claim. After an append of which nobody knows
- *            what became, absence is believed only when Google would no longer be at it.
- * Fails by:  trying again for three days; an alarm when Google refuses, or after five attempts; taken back when it goes through.
- * Read next: sheet_rows.c, exporter.c, services/kit/google/google.h, services/kit/effect/claims.h (the machine that it runs on)
+ * Promises:  before each append the sheet is searched for rows of this shop and day. Rows that are there are
+ *            not appended again, even if our own state was lost. The last byte of an append leaves only after
+ *            a fresh claim. After an append with an unknown result, the absence of its rows counts only when
+ *            Google cannot be working on it any more.
+ * Fails by:  trying again for three days; an alarm if Google refuses, or after five attempts. The alarm ends
+ *            when an append succeeds.
+ * Read next: sheet_rows.c, exporter.c, services/kit/google/google.h, services/kit/effect/claims.h (runs the
+ *            state machine of a claim)
  */
 #include "services/carts/exporter/sheet.h"
 #include "bus/base/clock.h"
@@ -22,7 +25,7 @@
 
 #define NO_SHOP_US (10 * US_PER_S)
 #define ANSWER_WITHIN_US US_PER_MINUTE
-#define EFFECT_DEADLINE_US (2 * US_PER_MINUTE) /* above those of token and request together */
+#define EFFECT_DEADLINE_US (2 * US_PER_MINUTE) /* above the deadlines of token and request together */
 /* Google gives up on a request after 180 s ("Usage limits" of the Sheets API). */
 #define APPEND_OVER_US (4 * US_PER_MINUTE)
 #define GIVE_UP_US (3 * US_PER_DAY)
@@ -38,7 +41,7 @@ static const char *const alarm_kind = "sheet-not-appended";
 STATE_STRUCTS(sheet, "sheet", struct claim_row);
 STATE_NUMBERS(sheet_alarm, "sheet.alarm");
 
-/* ---- what was said ---- */
+/* ---- the folds ---- */
 
 void sheet_remember_claim(struct state *state, const struct message_meta *said, const SheetClaim *claim)
 {
@@ -102,14 +105,18 @@ static void say_done(const SheetDue *due, const SheetDone *end, struct turn *tur
 	SAY(turn, sheet_done, &done, .shop = turn_message(turn)->shop, .key = done.day);
 }
 
+enum { SAID_ROOM = 600 }; /* more than a record has room for: TEXT_COPY cuts at a character */
+
 static void say_audit(const SheetDue *due, const char *action, const char *words, struct turn *turn)
 {
 	const char *shop = turn_message(turn)->shop;
 	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
+	char grounds[SAID_ROOM];
 
 	TEXT_COPY(audit.action, action);
 	TEXT_COPY(audit.who, "system");
-	snprintf(audit.grounds, sizeof(audit.grounds), "%s: %.200s", due->day, words);
+	snprintf(grounds, sizeof(grounds), "%s: %s", due->day, words);
+	TEXT_COPY(audit.grounds, grounds);
 	SAY(turn, audit, &audit, .shop = shop, .key = shop);
 }
 
@@ -117,9 +124,11 @@ static void say_alarm(const SheetDue *due, bool raised, const char *words, struc
 {
 	const char *shop = turn_message(turn)->shop;
 	Alarm alarm = { .raised = raised, .at_us = turn_now_us(turn) };
+	char text[SAID_ROOM];
 
 	TEXT_COPY(alarm.kind, alarm_kind);
-	snprintf(alarm.text, sizeof(alarm.text), "the spreadsheet of shop %s, %s: %.250s", shop, due->day, words);
+	snprintf(text, sizeof(text), "the spreadsheet of shop %s, %s: %s", shop, due->day, words);
+	TEXT_COPY(alarm.text, text);
 	if (raised)
 		TEXT_COPY(alarm.remedy,
 			"share the sheet with the service account as an editor, and check [export] sheet and tab; it "
@@ -141,7 +150,7 @@ static bool is_alarm_raised(const struct state *state, const struct turn *turn)
 	return STATE_NUMBER(state, sheet_alarm, turn_message(turn)->shop, "") != 0;
 }
 
-/* Google does not want it, and will not want it in a minute either. */
+/* true: Google refuses the request, and would refuse it in a minute too. */
 static bool is_refusal(const struct http_answer *answer)
 {
 	bool is_later = answer->status == 401 || answer->status == 408 || answer->status == 429;
@@ -178,7 +187,7 @@ static void say_failure(
 /* ---- the requests ---- */
 
 struct sheet_request {
-	struct google_request google; /* first: what the driver takes */
+	struct google_request google; /* must be first, because the driver uses the request as this struct */
 	struct claim_try attempt;
 	uint32_t rows;
 };
@@ -230,7 +239,7 @@ static struct sheet_request *request_new(
 	return request;
 }
 
-/* ---- first: is it there? ---- */
+/* ---- first: are the rows there? ---- */
 
 static enum verdict look(const struct state *state, const void *message, struct turn *turn)
 {
@@ -248,7 +257,7 @@ static enum verdict look(const struct state *state, const void *message, struct 
 	return turn_effect(turn, &sheet_look_effect, (void **)&request);
 }
 
-/* `found`: an enum sheet_look. */
+/* `found`: points to an enum sheet_look. */
 static enum verdict append(
 	const struct state *state, const void *message, uint32_t attempt, const void *found, struct turn *turn)
 {
@@ -264,7 +273,7 @@ static enum verdict append(
 	day_csv(state, shop, rules_in_use(state, shop->name, &version), &context->links, &day, &csv);
 	if (day.carts == 0) {
 		buffer_free(&csv);
-		say_appended(due, attempt, 0, "nothing happened that day", turn); /* shows nothing about writing */
+		say_appended(due, attempt, 0, "nothing happened that day", turn); /* no write: an alarm stays */
 		return TURN_DONE;
 	}
 	struct sheet_request *request = request_new(
@@ -285,7 +294,7 @@ enum verdict sheet_hear_due(const struct state *state, const SheetDue *due, stru
 	return claims_meet(&sheet_claims, state, due, turn);
 }
 
-/* `ret_found`: what of the sheet was empty or not, for append(). */
+/* `ret_found`: what the look found, for append(). */
 static struct claim_reply read_look(
 	const struct http_answer *answer, const struct shop *shop, const SheetDue *due, enum sheet_look *ret_found)
 {
@@ -363,7 +372,10 @@ static void say_append_outcome(
 	say_appended(due, outcome->attempt, rows, reason, turn);
 }
 
-/* A 5xx is no promise that nothing was written. A 4xx is tried again, for the owner may share the sheet meanwhile. */
+/*
+ * After a 5xx the rows may have been written. A 4xx is tried again, because the owner may share the sheet
+ * meanwhile.
+ */
 static struct claim_reply read_append(const void *message, const void *request, const void *result)
 {
 	const struct http_answer *answer = result;

@@ -1,17 +1,20 @@
 /*
- * sheet_rows.c: from CSV to the Sheets API's JSON, and back to a yes or no
+ * sheet_rows.c: turns CSV into the Sheets API's JSON, and reads from an answer if a day's rows are there
  *
- * Promises:  the sheet holds what the file holds. Shop and day in front say whose rows they are: they are looked for before any is
- *            appended.
+ * Promises:  the sheet holds what the file holds, but in a cell that is no UTF-8 question marks stand for all
+ *            bytes beyond ASCII. Each row begins with its shop and day, which are searched for before any row
+ *            is appended.
  * Read next: sheet.c. Source: developers.google.com, Sheets API v4, spreadsheets.values append and get.
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
 #include "services/carts/exporter/sheet.h"
 #include <csv.h>
 #include <jansson.h>
 
-enum { AMOUNT_DIGITS = 15 }; /* of a double, so that 20.10 stays so */
+enum { AMOUNT_DIGITS = 15 }; /* which a double holds exactly, so that 20.10 does not become 20.100000000000001 */
 
 struct rows {
 	const char *shop, *day;
@@ -23,13 +26,27 @@ static json_t *begin_row(const struct rows *rows)
 	return rows->header ? json_pack("[s,s]", rows->shop, rows->day) : json_pack("[s,s]", "shop", "day");
 }
 
-/* total and kept: to be added up, which a text in a sheet is not */
+/* total and kept are numbers, because a sheet does not add up texts */
 static bool is_amount(const struct rows *rows)
 {
 	const char *name =
 		rows->header ? json_string_value(json_array_get(rows->header, json_array_size(rows->row))) : NULL;
 
 	return name && (strcmp(name, "total") == 0 || strcmp(name, "kept") == 0);
+}
+
+/* Never NULL: JSON takes nothing but UTF-8, and a missing cell would move all later ones to the left. */
+static json_t *text_cell(struct bytes text)
+{
+	json_t *cell = json_stringn(text.len ? text.data : "", text.len);
+	_cleanup_free_ char *plain = NULL;
+
+	if (cell)
+		return cell;
+	plain = memory_new(text.len + 1);
+	memcpy(plain, text.data, text.len);
+	text_make_plain(plain);
+	return json_string(plain);
 }
 
 static void on_cell(void *text, size_t len, void *context)
@@ -41,7 +58,7 @@ static void on_cell(void *text, size_t len, void *context)
 		rows->row = begin_row(rows);
 	if (len > 0 && is_amount(rows))
 		cell = json_loadb(text, len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
-	json_array_append_new(rows->row, cell ? cell : json_stringn(len ? text : "", len));
+	json_array_append_new(rows->row, cell ? cell : text_cell(BYTES(text, len)));
 }
 
 static void on_row(int end, void *context)

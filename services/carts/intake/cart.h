@@ -40,8 +40,13 @@ struct cart_change cart_first_seen(CartState *row, const char *cart_id, const Ca
 
 bool cart_same(const CartState *a, const CartState *b);
 void cart_learn_ids(CartState *row, const CartIds *ids, bool newer);
-/* Sets the consent together with whether it could be read. */
-void cart_take_consent(CartState *row, Consent consent, bool is_unreadable);
+/*
+ * Sets the consent together with whether it could be read, if it is known and newer than the row's; of two at
+ * one time a no counts. `at_us` is the platform's time.
+ */
+void cart_take_consent(CartState *row, Consent consent, bool is_unreadable, int64_t at_us);
+/* `url` may be "". The platform of a row is that of its URL: it decides to which hosts the URL may lead. */
+void cart_take_way_back(CartState *row, const char *url, Platform platform, bool newer);
 bool cart_has_address(const CartState *row);
 
 /* Adds the fields of `loser` to the winner as far as it needs them, and closes the loser as merged. */

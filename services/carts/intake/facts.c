@@ -1,9 +1,10 @@
 /*
- * facts.c: how intake says what it decided
+ * facts.c: publishes what intake decided: rows, timers, audits
  *
- * Promises:  a row's version strictly increases; a timer carries the revision it belongs to, so that one of an older revision
- *            never wakes a cart that has changed since. A row that is not open has come to its end: its message is a tombstone, so
- *            that it is forgotten after its time, and an open one is not, however long its waits.
+ * Promises:  a row's version strictly increases. A timer carries the revision that it belongs to, so a timer
+ *            of an older revision never wakes a cart that has changed since. The message of a row that is not
+ *            open is a tombstone, so the log forgets it after its time; the row of an open cart is kept,
+ *            however long its waits are.
  * Read next: intake.c, services/platform/timer/timer.c
  */
 #include "services/carts/intake/facts.h"

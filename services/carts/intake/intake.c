@@ -1,14 +1,15 @@
 /*
- * intake.c: the canonical list of carts: one row per cart, under all names of a storefront
+ * intake.c: the canonical list of carts: one row per cart, found under every id that a storefront gave it
  *
  * Hears:     cart.changed, cart.checkout, cart.closed, admin.action
  * Remembers: cart.state, document
  * Says:      cart.state, timer.set, timer.cancel, audit
- * Owns:      cart.state, and with it the answer to "which cart is this, and since when was it left?"
- * Promises:  an event changes the row once, in any order of events; a change by the shopper restarts the clock; a checkout
- *            ends the chase even if it comes before its cart; every write is audited with what was before and after.
- * Fails by:  dead-lettering a message that names no cart, and an action on a cart that nobody has heard of.
- * Read next: upsert.c (what a change makes of a row), merge.c, rows.c (how a row is found), facts.c (how it is said)
+ * Owns:      cart.state: which cart an id means, and since when that cart has been left.
+ * Promises:  an event changes the row once, in any order of events. A change by the shopper restarts the
+ *            waits. A checkout stops the reminders even if it comes before its cart. An audit records each
+ *            write with the row before and after it.
+ * Fails by:  dead-lettering a message that names no cart. An action on an unknown cart is retried first.
+ * Read next: upsert.c (applies a change to a row), merge.c, rows.c (finds a row), facts.c (publishes it)
  */
 #include "services/carts/intake/intake.h"
 #include "bus/base/text.h"
@@ -39,8 +40,9 @@ static const char *why_first(const CartState *row, const CartChanged *changed, c
 }
 
 /*
- * An order that shares the address alone may be heard of before the cart, or be stamped a little before the cart's last change by another
- * clock: waiter and sender stop the mail then, and the row says why.
+ * Marks the cart as bought if an order that shares only its address came first: the order may arrive before
+ * the cart's first event, or another clock may date it a little before the cart's last change. Waiter and
+ * sender stop the mail in that case anyway; the row then says why.
  */
 static bool buy_with_earlier(const struct state *state, const char *shop, CartState *row, char ret_grounds[160])
 {
@@ -168,7 +170,10 @@ static void say_purchase(const struct state *state, struct turn *turn, CartState
 		&(struct note){ .action = flipped ? "bought" : "changed", .grounds = grounds, .before = before });
 }
 
-/* A checkout may come before its cart: the row says bought, so that a late change does not open it. */
+/*
+ * A checkout may come before its cart: the row says that it was bought, so that a late change does not open
+ * it.
+ */
 static void say_bought_row(const struct state *state, const CartCheckout *checkout, struct turn *turn)
 {
 	char cart_id[CART_ID_MAX];
@@ -201,7 +206,10 @@ static bool note_cart(const char *cart_id, void *context)
 	return found->count < PURCHASES_BY_ADDRESS_MOST;
 }
 
-/* The order may name no id that its cart is known by: an open cart of the same address that was left before it, was bought. */
+/*
+ * The order may name none of its cart's ids. So an open cart of the same address counts as bought if it was
+ * left before the order.
+ */
 static void buy_by_address(const struct state *state, const CartCheckout *checkout, struct turn *turn)
 {
 	const char *shop = turn_message(turn)->shop;
@@ -224,16 +232,15 @@ static void buy_by_address(const struct state *state, const CartCheckout *checko
 static void buy_rows(const struct state *state, const CartCheckout *checkout, struct turn *turn,
 	char cart_ids[ROWS_MOST][CART_ID_MAX], int count)
 {
-	bool bought = checkout_proves_purchase(checkout);
 	CartState row, before;
 
 	count = gather_rows(state, turn, cart_ids, count, &row);
 	before = row;
-	if (!cart_bought(&row, checkout, true) && count == 1 && bought)
+	if (!cart_bought(&row, checkout, true) && count == 1)
 		return;
 	say_purchase(state, turn, &row, &before, checkout, "");
 	if (count > 1 && row.status == CART_OPEN)
-		say_timer(state, turn, &row); /* those of before the merge are of an older revision */
+		say_timer(state, turn, &row); /* the timers from before the merge belong to an older revision */
 }
 
 static enum verdict hear_checkout(const struct state *state, const CartCheckout *checkout, struct turn *turn)
@@ -246,7 +253,7 @@ static enum verdict hear_checkout(const struct state *state, const CartCheckout 
 
 	if (join_names(&checkout->ids, names) == 0 && !*checkout->ids.email_hash)
 		return *checkout->ids.customer_id
-			? TURN_DONE /* by it waiter and sender stop that customer's mails: carts/policy/stops.c */
+			? TURN_DONE /* waiter and sender stop this customer's mails by the id: carts/policy/stops.c */
 			: turn_dead_letter(turn, "this order names neither a cart nor a shopper");
 	if (bought && payment.meaning != PAYMENT_BOUGHT)
 		return hear_unpaid(state, checkout, payment.meaning, turn);
@@ -259,7 +266,7 @@ static enum verdict hear_checkout(const struct state *state, const CartCheckout 
 	return TURN_DONE;
 }
 
-/* ---- cart.closed: the waiter's word ---- */
+/* ---- cart.closed, which the waiter says ---- */
 
 static void close_row(CartState *row, ClosedReason reason, int64_t now_us)
 {
@@ -327,8 +334,9 @@ static enum verdict override_wait(
 }
 
 /*
- * The rules changed while a timer of this cart was set: the waiter is to look now, and sets the timer that they ask for. A cart that
- * changed since has a newer timer, set by the newer rules.
+ * The rules changed while the timer of this cart was set. The timer is set to now, so that the waiter decides
+ * by the new rules and sets the timer that they ask for. A cart that changed since has a newer timer, which
+ * was set by the newer rules.
  */
 static enum verdict retime(const AdminAction *action, struct turn *turn, const CartState *row)
 {
@@ -373,7 +381,7 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 	case ADMIN_LIFT_SUPPRESSION:
 	case ADMIN_TAKE_BACK:
 	case ADMIN_SETTLE_PRIVACY:
-		return TURN_DONE; /* unsub's */
+		return TURN_DONE; /* the service unsub handles these */
 	}
 	return turn_dead_letter(turn, "an action that intake does not know");
 }

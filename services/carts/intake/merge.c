@@ -1,12 +1,14 @@
 /*
- * merge.c: two rows that turn out to be one cart
+ * merge.c: merges two rows that turn out to be one cart
  *
- * Promises:  pure; the older cart keeps its id; the winner carries every id and every spent step of the loser; a purchase, an
- *            opt-out or the owner's word on either of them holds for the one that stays.
+ * Promises:  pure. The older cart keeps its id. The winner takes every spent step of the loser, and its ids
+ *            as far as the row has room for them. If either cart was bought, opted out or stopped by the
+ *            owner, so is the winner. What was taken back of an order stays, whichever row knew it.
  * Read next: cart.h, carts/policy/sends.h (merged_from)
  */
 #include "bus/base/text.h"
 #include "services/carts/intake/cart.h"
+#include "services/carts/policy/change.h"
 #include <string.h>
 
 bool cart_is_older(const CartState *a, const CartState *b)
@@ -16,7 +18,7 @@ bool cart_is_older(const CartState *a, const CartState *b)
 	return strcmp(a->ids.cart_id, b->ids.cart_id) < 0;
 }
 
-/* What holds for good comes first: the higher one decides. */
+/* The rank of a row's end: the end with the higher rank holds for the merged cart. */
 static int how_final(const CartState *row)
 {
 	static const int rank[] = { [CLOSED_NOT] = 0,
@@ -33,17 +35,26 @@ static int how_final(const CartState *row)
 	return row->status == CART_BOUGHT ? 5 : rank[row->closed_reason];
 }
 
-static void take_end(CartState *winner, const CartState *loser, bool loser_newer)
+/*
+ * Adds to the order of `to` what the row `from` knows to be taken back of it. A row may know this before its
+ * purchase, and then names the order (purchase.c).
+ */
+static void take_back(CartState *to, const CartState *from)
 {
-	int winners = how_final(winner), losers = how_final(loser);
+	if (*to->order_id && *from->order_id && strcmp(to->order_id, from->order_id) != 0)
+		return;
+	if (!*to->order_id)
+		TEXT_COPY(to->order_id, from->order_id);
+	if (!to->order_cancelled_us)
+		to->order_cancelled_us = from->order_cancelled_us;
+	if (from->order_refunded_minor > to->order_refunded_minor)
+		to->order_refunded_minor = from->order_refunded_minor;
+}
 
-	if (losers < winners || (losers == winners && !loser_newer))
-		return;
-	winner->status = loser->status;
-	winner->closed_reason = loser->closed_reason;
-	winner->closed_us = loser->closed_us;
-	if (loser->status != CART_BOUGHT)
-		return;
+static void take_purchase(CartState *winner, const CartState *loser)
+{
+	const CartState before = *winner;
+
 	winner->bought_us = loser->bought_us;
 	TEXT_COPY(winner->payment_status, loser->payment_status);
 	TEXT_COPY(winner->order_id, loser->order_id);
@@ -51,9 +62,29 @@ static void take_end(CartState *winner, const CartState *loser, bool loser_newer
 	winner->order_refunded_minor = loser->order_refunded_minor;
 	winner->order_cancelled_us = loser->order_cancelled_us;
 	TEXT_COPY(winner->order_currency, loser->order_currency);
+	take_back(winner, &before);
 }
 
-/* The further ids of a merge must not use up the room for spent steps: where there is none left, the chase ends. */
+static void take_end(CartState *winner, const CartState *loser, bool loser_newer)
+{
+	int winners = how_final(winner), losers = how_final(loser);
+	bool takes = losers > winners || (losers == winners && loser_newer);
+
+	if (takes) {
+		winner->status = loser->status;
+		winner->closed_reason = loser->closed_reason;
+		winner->closed_us = loser->closed_us;
+	}
+	if (takes && loser->status == CART_BOUGHT)
+		take_purchase(winner, loser);
+	else
+		take_back(winner, loser);
+}
+
+/*
+ * merged_from names the carts whose spent steps count for the winner. If it has no room for another one, the
+ * winner is closed, because otherwise a spent step could be mailed again.
+ */
 static void take_spent_steps(CartState *winner, const char *cart_id, int64_t now_us)
 {
 	const int most = (int)(sizeof(winner->merged_from) / sizeof(winner->merged_from[0]));
@@ -107,11 +138,10 @@ static void take_newer_contents(CartState *winner, const CartState *loser, bool 
 
 static void take_newer_words(CartState *winner, const CartState *loser, bool newer)
 {
+	cart_take_way_back(winner, loser->recovery_url, loser->platform, newer);
 	NEWER_TEXT(winner, loser, locale, newer);
-	NEWER_TEXT(winner, loser, recovery_url, newer);
 	NEWER_TEXT(winner, loser, first_name, newer);
-	if (loser->consent != CONSENT_UNKNOWN && (newer || winner->consent == CONSENT_UNKNOWN))
-		cart_take_consent(winner, loser->consent, loser->consent_unreadable);
+	cart_take_consent(winner, loser->consent, loser->consent_unreadable, consent_us(loser));
 	if (loser->has_wait_override && (newer || !winner->has_wait_override)) {
 		winner->has_wait_override = true;
 		winner->wait_override = loser->wait_override;

@@ -1,8 +1,9 @@
 /*
- * purchase.c: what a cart.checkout makes of a row; and a row in one line, for audits
+ * purchase.c: applies a cart.checkout to a row, and prints a row in one line for audits
  *
- * Promises:  pure; a purchase flips the row from any state, once; the first order that bought a cart stays its order. What was taken
- *            back of an order is noted with that order alone, also when the word of it comes before the word of the purchase.
+ * Promises:  pure. A purchase marks a row of any status as bought, once; the first order that bought a cart
+ *            stays its order. A cancellation or refund counts only for the order that it names, even if it
+ *            comes before the purchase.
  * Read next: cart.h
  */
 #include "bus/base/text.h"
@@ -33,7 +34,7 @@ bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id)
 {
 	const CartState before = *row;
 
-	if (by_id) /* an order found by its address alone is somebody's, but not this cart's */
+	if (by_id) /* an order that was found by the address alone may have ids of another cart */
 		cart_learn_ids(row, &checkout->ids, false);
 	if (checkout_proves_purchase(checkout) && row->status != CART_BOUGHT) {
 		int64_t ordered_us = checkout_ordered_us(checkout);

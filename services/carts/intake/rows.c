@@ -1,9 +1,10 @@
 /*
  * rows.c: the canonical carts, and the ways to find one
  *
- * Owns:      the tables cart (cart id -> CartState), name (kind:id -> cart id), open (address hash/cart id -> nothing) and bought (address
- *            hash/cart id -> when).
- * Promises:  a late fact never replaces a newer one; every id of a merged cart leads to the cart it was merged into.
+ * Owns:      the tables cart (cart id -> CartState), name (kind:id -> cart id), open (address hash/cart id ->
+ *            nothing) and bought (address hash/cart id -> time of the purchase).
+ * Promises:  an older fact never replaces a newer one; every id of a merged cart leads to the cart that it
+ *            was merged into.
  * Read next: rows.h, intake.c
  */
 #include "services/carts/intake/rows.h"

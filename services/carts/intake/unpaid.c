@@ -1,9 +1,10 @@
 /*
  * unpaid.c: orders that are no purchase (shop.conf [payment], carts/policy/purchases.h)
  *
- * Owns:      the table status (payment status -> nothing): which words carts have been bought with.
- * Promises:  an order that is not paid, or means nothing, ends no chase; its ids are learnt, so that the word of its payment finds the
- *            cart. That the wait starts again is the waiter's doing: it reads the orders as they were heard.
+ * Owns:      the table status (payment status -> 1): the payment statuses with which carts have been bought.
+ * Promises:  an order that is not paid, or that the shop ignores, does not stop the reminders. Its ids are
+ *            added to the row, so that a later payment finds the cart. The waiter starts the waits again,
+ *            because it folds the orders itself.
  * Read next: intake.c, services/carts/waiter/waiter.c
  */
 #include "services/carts/intake/unpaid.h"
@@ -44,7 +45,7 @@ enum verdict hear_unpaid(
 	CartState row, before;
 
 	if (count == 0)
-		return TURN_DONE; /* its cart may come yet; its payment will be heard of again */
+		return TURN_DONE; /* its cart may still come, and its payment comes as another event */
 	count = gather_rows(state, turn, cart_ids, count, &row);
 	before = row;
 	note_order(&row, checkout);

@@ -1,8 +1,12 @@
 /*
- * upsert.c: what a cart.changed makes of a row
+ * upsert.c: applies a cart.changed to a row
  *
- * Promises:  pure; late and out-of-order events never overwrite newer ones, whichever of them comes first the row is the same in
- *            all that both speak of; a change restarts the clock only if the shopper did it (carts/policy/change.h).
+ * Promises:  pure. A late event never overwrites a newer one: of two events, in either order, the newer one
+ *            decides the fields that both have. A change restarts the waits only if the shopper made it
+ *            (carts/policy/change.h). The consent has a time of its own; one time stands for all other fields.
+ *            So for those the order counts for three events: if the newest lacks a field and comes second, the
+ *            third, older one does not replace the value of the first, even if that is older still.
+ *            stops_rows.c combines changes in the same way.
  * Read next: cart.h, merge.c
  */
 #include "bus/actor/turn.h"
@@ -19,13 +23,31 @@ bool cart_has_address(const CartState *row)
 	return *row->ids.email && *row->ids.email_hash;
 }
 
-void cart_take_consent(CartState *row, Consent consent, bool is_unreadable)
+void cart_take_consent(CartState *row, Consent consent, bool is_unreadable, int64_t at_us)
 {
+	int64_t known_us = consent_us(row);
+
+	if (consent == CONSENT_UNKNOWN || at_us < known_us || (at_us == known_us && consent != CONSENT_NO))
+		return;
 	row->consent = consent;
 	row->consent_unreadable = is_unreadable;
+	row->consent_us = at_us;
 }
 
-/* One id into the first place that has room for its kind: the row's own, then the further ones. */
+void cart_take_way_back(CartState *row, const char *url, Platform platform, bool newer)
+{
+	bool takes_url = *url && (newer || !*row->recovery_url);
+
+	if (takes_url)
+		TEXT_COPY(row->recovery_url, url);
+	if (platform != PLATFORM_UNKNOWN && (takes_url || row->platform == PLATFORM_UNKNOWN))
+		row->platform = platform;
+}
+
+/*
+ * Puts an id into the first free place for its kind: the row's own ids, then the further ones. Without a free
+ * place the id is dropped.
+ */
 static void learn_id(CartState *row, size_t offset, size_t room, const char *id)
 {
 	char *own = (char *)&row->ids + offset;
@@ -52,7 +74,10 @@ static void learn_id(CartState *row, size_t offset, size_t room, const char *id)
 
 #define LEARN_ID(row, ids, field) learn_id((row), offsetof(CartIds, field), sizeof((ids)->field), (ids)->field)
 
-/* The newest address is the one that is mailed; a former one still tells a purchase or a person. */
+/*
+ * Mails go to the newest address. A former address stays among the further ids, where it still identifies
+ * purchases and the person.
+ */
 static void learn_address(CartState *row, const CartIds *ids, bool newer)
 {
 	if (!*ids->email_hash || strcmp(ids->email_hash, row->ids.email_hash) == 0) {
@@ -133,13 +158,10 @@ static void take_rest(CartState *row, const CartChanged *changed, bool newer)
 {
 	TAKE_TEXT(row, changed, currency, newer && changed->has_total);
 	TAKE_TEXT(row, changed, locale, newer);
-	TAKE_TEXT(row, changed, recovery_url, newer);
+	cart_take_way_back(row, changed->recovery_url, changed->platform, newer);
 	TAKE_TEXT(row, changed, first_name, newer);
 	take_lists(row, changed, newer);
-	if (changed->consent != CONSENT_UNKNOWN && (newer || row->consent == CONSENT_UNKNOWN))
-		cart_take_consent(row, changed->consent, changed->consent_unreadable);
-	if (changed->platform != PLATFORM_UNKNOWN && (newer || row->platform == PLATFORM_UNKNOWN))
-		row->platform = changed->platform;
+	cart_take_consent(row, changed->consent, changed->consent_unreadable, change_us(changed));
 	if (changed->has_wait_override && (newer || !row->has_wait_override)) {
 		row->has_wait_override = true;
 		row->wait_override = changed->wait_override;
@@ -148,7 +170,7 @@ static void take_rest(CartState *row, const CartChanged *changed, bool newer)
 	row->test |= changed->test;
 }
 
-/* As they would be said: bytes behind the end of a string do not count. */
+/* Compares the rows as they would be encoded, so bytes after the end of a string do not count. */
 bool cart_same(const CartState *a, const CartState *b)
 {
 	_cleanup_(buffer_free) struct buffer first = { 0 };
@@ -229,7 +251,7 @@ static struct cart_change judge(
 		what.emptied = true;
 	} else if (newer && may_restart(before, changed, now_us) && shopper_did_it(before, row) &&
 		!change_empties(changed)) {
-		/* An emptied cart comes back with goods in it, not with an address. */
+		/* An emptied cart is opened again by goods in it, not by an address. */
 		if (before->closed_reason != CLOSED_EMPTIED || row->items_count > 0) {
 			restart(row, at_us);
 			what.restarted = true;
@@ -245,7 +267,7 @@ static struct cart_change judge(
 	return what;
 }
 
-/* false: something newer was known, or it was bought: what was bought stays as it was bought. */
+/* false: the row knows a newer event, or it was bought; it then takes only values that it lacks. */
 static bool take(CartState *row, const CartChanged *changed)
 {
 	int64_t at_us = change_us(changed);

@@ -1,8 +1,9 @@
 /*
  * html.c: the HTML part of a reminder, from the same templates as the text
  *
- * Promises:  every value is escaped; pictures and links are https or left out; it reads well in light and dark, because it sets
- *            no background but the button's and the pictures'; the writing direction follows the words.
+ * Promises:  every value is escaped; pictures and links are https or left out. It sets no background except
+ *            those of the button, the pictures and the logo, so that it is readable in light and dark. The
+ *            writing direction follows the words.
  * Read next: render.c
  */
 #include "services/kit/web/html.h"
@@ -21,24 +22,27 @@
 #define STYLE_LOGO                                                                                                     \
 	"display:block;border:0;max-width:100%%;height:auto;border-radius:4px;background-color:#ffffff;color:#202020"
 
-/* What lies under a picture until it is shown, and stands in the place of one that there is none of. */
+/* The area under a picture until it is loaded, and the tile of an item without a picture. */
 #define PICTURE_SIDE "96"
 #define STYLE_TILE "border-radius:6px;background-color:#f0f0f0;color:#767676"
 
 enum { PRICE_LETTERS_MOST = 14 }; /* "1.234.567,89 €" */
 
-/* Paragraphs as they grow: text comes in pieces, and only at its end does one know what a paragraph was. */
+/*
+ * The paragraph that is being written. Text comes in pieces, and only a paragraph's end shows of which kind
+ * it is.
+ */
 struct html {
 	const struct mail_words *words;
 	struct buffer *out;
 	struct buffer paragraph;
 	int newlines;       /* seen since the last word */
-	bool wordy;         /* the paragraph holds more than one link */
+	bool wordy;         /* the paragraph holds more than a single link */
 	const char *button; /* the URL of a link that stands alone so far */
 	const char *button_label;
 	bool small; /* the footer */
 	bool head;  /* the opening line */
-	bool bare;  /* the preview: no paragraphs, it gathers apart */
+	bool bare;  /* the preview, which has no paragraphs */
 	struct buffer preview;
 };
 
@@ -104,7 +108,7 @@ static void html_text(void *context, const char *text)
 	}
 }
 
-/* The first letter or digit of a title; nothing of one that has none. */
+/* The first letter or digit of a title; empty if it has none. */
 static struct bytes initial_of(const char *title)
 {
 	int32_t length = (int32_t)strlen(title), at = 0;
@@ -154,10 +158,10 @@ static void add_title(struct buffer *out, const Item *item)
 	buffer_printf(out, "</bdi>%s", link ? "</a>" : "");
 }
 
-/* How a mail's rows of items are laid out: all rows alike, so that the item that needs the most room has it. */
+/* The layout of a mail's items: the same for all, so it suits the item that needs the most room. */
 struct rows {
 	bool pictures;
-	bool stacked; /* a price is so long that on a telephone it would leave the title no room: it stands below */
+	bool stacked; /* prices stand below the titles, because one is too long for a line on a telephone */
 };
 
 static int letters_of(const char *text)
@@ -264,7 +268,7 @@ static void html_value(void *context, int value, const char *label)
 		add_link(html, value, label);
 	} else if (value == VALUE_TOTAL || value == VALUE_FIRST_NAME || value == VALUE_SHOP ||
 		value == VALUE_DISCOUNT_CODE) {
-		line_breaks(html); /* may run the other way than the sentence: isolate it */
+		line_breaks(html); /* isolated, because its direction may differ from the sentence's */
 		buffer_add_text(&html->paragraph,
 			value == VALUE_TOTAL && !html->bare ? "<bdi style=\"font-weight:600\">" : "<bdi>");
 		html_escape(mail_words_value(html->words, value, label), &html->paragraph);
@@ -320,7 +324,7 @@ static void walk(struct html *html, const struct template *template)
 	flush(html);
 }
 
-/* What a mailbox's list shows beside the subject: in the mail itself it is not seen. */
+/* The text that a mailbox shows beside the subject; it is hidden in the mail itself. */
 static void add_preview(struct html *html)
 {
 	if (!html->words->voice->preview)
@@ -346,7 +350,9 @@ static void add_head(const struct mail_words *words, const char *subject, struct
 		"<body style=\"margin:0;padding:0\">\n");
 }
 
-/* On a white plate: most logos are drawn for white paper, and a dark mail would swallow them. */
+/*
+ * The logo has a white background: most logos are drawn for white paper, and a dark mail would swallow them.
+ */
 static void add_logo(const struct mail_words *words, struct buffer *ret)
 {
 	const struct shop *shop = words->reminder->shop;

@@ -1,9 +1,10 @@
 /*
- * polish.c: the opening line of a reminder, said better by a model
+ * polish.c: lets a model improve the opening line of a reminder
  *
- * Promises:  pure; no address and no name of a shopper is in what the model is told; items' titles, which strangers can write, are
- *            data in the user's turn; nothing that was not in the line, the shop's name or the titles gets into the mail.
- * Read next: polish.h, model/line.c, services/carts/sender/polishing.c (when it is asked)
+ * Promises:  pure. The model gets no address and no name of a shopper. Items' titles, which strangers can
+ *            write, are data in the user's turn. Nothing gets into the mail that was not in the line, the
+ *            shop's name or the titles.
+ * Read next: polish.h, model/line.c, services/carts/sender/polishing.c (asks the model)
  */
 #include "services/carts/letter/polish.h"
 #include "bus/base/cleanup.h"
@@ -29,7 +30,7 @@ static const char task[] =
 	"exactly as it is if the line has it, and do not add it if not. Add no offer, discount, price, number, date, "
 	"deadline, link, emoji, markup or claim that the line does not make.";
 
-/* The owner's line with the mark in the name's place; the name as it is shown. */
+/* Writes the owner's line with the mark in place of the name; words->first_name stays the name itself. */
 static bool write_line(const struct reminder *reminder, struct mail_words *words, struct buffer *ret)
 {
 	struct reminder plain = *reminder;
@@ -43,7 +44,7 @@ static bool write_line(const struct reminder *reminder, struct mail_words *words
 		TEXT_COPY(words->first_name, mark);
 	has_line = mail_render_opening(words, ret);
 	TEXT_COPY(words->first_name, name);
-	words->reminder = NULL; /* it was ours */
+	words->reminder = NULL; /* it points to `plain`, which ends here */
 	return has_line;
 }
 

@@ -1,11 +1,11 @@
 /*
- * render.c: from a cart and a voice to the words of a mail
+ * render.c: renders a mail from a cart and a voice
  *
- * Owns:      the values of a mail, and its plain text part.
- * Promises:  what a storefront or shopper wrote is data: controls become blanks, marks that reverse the writing direction are
- *            dropped, links are https. Same reminder, same words.
- * Fails by:  -EINVAL and why: a cart that one cannot return to, or a header that would break.
- * Read next: words.c (the values), html.c (the other part), mail/compose.c (MIME), template.c
+ * Owns:      the subject and the plain text part of a mail, and how the whole mail is put together.
+ * Promises:  the texts of storefronts and shoppers are only data: controls become blanks, marks that reverse
+ *            the writing direction are dropped, links are https. The same reminder gives the same words.
+ * Fails by:  -EINVAL and the reason: the cart has no usable way back, or a header would break.
+ * Read next: words.c (the values), html.c (the HTML part), mail/compose.c (MIME), template.c
  */
 #include "services/carts/letter/render.h"
 #include "bus/base/cleanup.h"
@@ -31,7 +31,10 @@ static void text_text(void *context, const char *text)
 	buffer_add_text(((struct text_sink *)context)->out, text);
 }
 
-/* "- 2 × Vase: 12,50 €"; the mark at its begin makes the line run as the mail does, because nothing else in it would. */
+/*
+ * "- 2 × Vase: 12,50 €". In a mail from right to left a mark at the start gives the line its direction,
+ * because nothing else in the line does.
+ */
 static void text_item(const struct mail_words *words, pb_size_t nth, struct buffer *out)
 {
 	const Item *item = &words->reminder->cart->items[nth];
@@ -107,7 +110,7 @@ static void text_walk(const struct template *template, const struct mail_words *
 			.plural = text_plural });
 }
 
-/* A condition that was not met leaves its empty line behind: one blank line between paragraphs is enough. */
+/* A condition that was not met leaves an empty line. This keeps one blank line between paragraphs. */
 static void add_without_gaps(struct buffer *ret, const char *text)
 {
 	text += strspn(text, "\n");
@@ -170,7 +173,7 @@ const char *mail_return_trouble(const struct shop *shop, const CartState *cart)
 	return way_back_fault(shop, &way);
 }
 
-/* Who reads it is no shopper: the subject says so. */
+/* The subject tells an owner or tester that the mail did not go to a shopper. */
 static void write_subject(const struct mail_words *words, struct buffer *ret)
 {
 	if (words->reminder->test_id)
@@ -191,7 +194,10 @@ static void write_ids(const struct reminder *reminder, char ret_message_id[200],
 	snprintf(ret_list_id, 256, "reminders.%.40s.%.180s", reminder->shop->name, domain ? domain : "");
 }
 
-/* As most mails need: what has room is not moved while it grows, nor printed twice. */
+/*
+ * The size of most mails: a buffer with enough room is not moved while it grows, and nothing is printed
+ * twice.
+ */
 enum { TEXT_ROOM = 1024, HTML_ROOM = 4096 };
 
 static int compose(const struct mail_words *words, struct mail **ret, char ret_why[160])

@@ -1,8 +1,8 @@
 /*
- * shopper_text.c: whether a mail may repeat a name or a code that a shopper typed
+ * shopper_text.c: decides if a mail may repeat a name or a code that a shopper typed
  *
- * Promises:  pure; what could be read as a link, an address or a sentence is refused, in any script. A name that is refused by mistake
- *            costs one salutation.
+ * Promises:  pure. A text that could be read as a link, an address or a sentence, in any script, is refused.
+ *            A name that is refused by mistake costs one salutation.
  * Read next: words.c
  */
 #include "services/carts/letter/shopper_text.h"
@@ -12,14 +12,14 @@
 #include <unicode/utf8.h>
 
 /*
- * No program knows what a word means in every language, so a name gets too little room to say anything: "You won money" is three words
- * and was a name once. What stays possible is two words.
+ * No program knows what words mean in every language, so a name gets too little room for a message: "You won
+ * money" has three words and was once given as a name. Two words stay possible.
  */
 enum {
 	TEXT_MOST = 40,
 	CODE_WORDS_MOST = 3,
 	NAME_WORDS_MOST = 3,
-	NAME_PARTS_MOST = 2, /* between blanks and joints; "de" and "J." are none */
+	NAME_PARTS_MOST = 2, /* between blanks and joints; "de" and "J." do not count */
 	PART_LETTERS_MOST = 16,
 	IDEOGRAPHS_MOST = 5, /* six Chinese characters make a sentence; so do six syllables of Korean */
 	KANA_MOST = 12,
@@ -51,11 +51,11 @@ static bool is_blank(UChar32 c)
 struct name {
 	int length, words;
 	int letters; /* of the part of a word since its last joint or full stop */
-	int parts;   /* that ended, of more than a letter */
+	int parts;   /* that ended and had more than one letter */
 	int ideographs, kana;
 	char part[PARTICLE_MOST + 1]; /* its first letters in lower case, where they are ASCII */
 	bool stopped;                 /* the last character was a full stop */
-	bool has_initial; /* of this word, a full stop behind one letter: what follows may be another such, "J.R." */
+	bool has_initial; /* this word has a full stop after one letter, so another may follow, as in "J.R." */
 };
 
 static bool is_particle(const struct name *name)
@@ -88,7 +88,7 @@ static void count_letter(struct name *name, UChar32 c)
 	name->kana += script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA;
 }
 
-/* "evil.example" is no name: behind a full stop the word ends, unless each of its parts is one letter. */
+/* "evil.example" is no name: a full stop ends the word, unless each of its parts is one letter. */
 static bool take_letter(struct name *name, UChar32 c)
 {
 	if (name->stopped && !name->has_initial)

@@ -1,10 +1,12 @@
 /*
  * voice.c: reads voice.txt into the templates of two mails
  *
- * Owns:      the document's outline: which sections there are and what they must contain.
- * Promises:  a voice that parses makes a complete mail: a subject, a way back to the cart, a way to say no.
- * Fails by:  -EINVAL with line, column and what was expected; nothing is guessed.
- * Read next: template.c (what stands between braces), voice_choose.c (who hears which voice), voice.md (the same for owners)
+ * Owns:      the outline of the document: its sections, and what each mail must contain.
+ * Promises:  a voice that parses makes a complete mail: with a subject, a way back to the cart and a way to
+ *            unsubscribe.
+ * Fails by:  -EINVAL with the line, the column and the expected text; nothing is guessed.
+ * Read next: template.c (the text between braces), voice_choose.c (chooses the voice for a shopper), voice.md
+ *            (the format, for owners)
  */
 #include "services/carts/letter/voice.h"
 #include "bus/base/cleanup.h"
@@ -38,7 +40,7 @@ bool value_is_link(enum value value)
 	return rows[value].kind == TEMPLATE_LINK;
 }
 
-enum { STEPS = 2 };
+enum { STEPS = 2, URL_SHOWN_ROOM = 101 }; /* in bytes; a longer URL is cut */
 
 struct voice {
 	struct voice_mail mails[STEPS];
@@ -88,7 +90,9 @@ static const char *line_end(const char *line)
 	return line + strcspn(line, "\n");
 }
 
-/* Does the line say nothing but `heading`? Case, blanks around and a colon at the end do not matter. */
+/*
+ * true: the line is `heading` and nothing else. Case, blanks around it and a colon at the end do not matter.
+ */
 static bool line_is(const char *line, const char *heading)
 {
 	size_t len = strlen(heading);
@@ -130,7 +134,9 @@ static void next_line(struct reader *reader)
 	reader->line++;
 }
 
-/* The rest of the line after the section's name; a body goes on until the next heading or the footer. */
+/*
+ * The rest of the line after the section's name; a body or footer goes on until the next heading or footer.
+ */
 static char *section_text(struct reader *reader, enum section section, struct template_place *ret_place)
 {
 	const char *from = reader->at + strlen(sections[section].name);
@@ -245,7 +251,7 @@ static int read_all(struct reader *reader)
 	return r;
 }
 
-/* Without a byte order mark, and with plain line ends. */
+/* Copies the text without a byte order mark and with plain line ends. */
 static char *plain_lines(const char *text)
 {
 	if (text_starts(text, "\xef\xbb\xbf"))
@@ -282,15 +288,17 @@ static int check_links(const struct template *template, const struct shop *shop,
 {
 	struct template_place place;
 	const char *url = template_link_beyond(template, is_own_link, shop, &place);
+	char shown[URL_SHOWN_ROOM];
 
 	if (!url)
 		return 0;
+	TEXT_COPY(shown, url);
 	ret_error->line = place.line;
 	ret_error->column = place.column;
 	snprintf(ret_error->text, sizeof(ret_error->text),
-		"line %d, column %d: %.100s leads to a host that is not the shop's: if it is, name it as host in "
+		"line %d, column %d: %s leads to a host that is not the shop's: if it is, name it as host in "
 		"[shop] of shop.conf",
-		place.line, place.column, url);
+		place.line, place.column, shown);
 	return -EINVAL;
 }
 

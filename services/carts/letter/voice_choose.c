@@ -1,9 +1,11 @@
 /*
- * voice_choose.c: which words a shopper gets: the owner's (documents of the kind "voice"), or ours where the owner wrote none
+ * voice_choose.c: chooses the words for a shopper: the owner's (documents of the kind "voice"), or the
+ * built-in ones
  *
  * Owns:      the built-in voices, parsed once.
- * Promises:  everybody gets some words; the owner's go before ours, the shopper's language before the shop's.
- * Fails by:  die() on a built-in voice that does not parse: a test reads all of them.
+ * Promises:  every shopper gets some words; the owner's come before the built-in ones, the shopper's language
+ *            before the shop's.
+ * Fails by:  die() if a built-in voice does not parse; a test reads all of them.
  * Read next: voices/en.txt, docs.c (the owner's words as a service has folded them)
  */
 #include "bus/base/log.h"
@@ -119,7 +121,7 @@ bool voice_kind_valid(const char *kind, char ret_why[160])
 /*
  * The kind of documents "voice": voice.txt, and voice.<language>.txt of further languages
  *
- * Promises:  a blank voice is right; it means the built-in one.
+ * Promises:  a blank voice is valid; it means the built-in one.
  */
 
 static void *parse_voice(const struct document_text *text, const char *with)
@@ -136,7 +138,7 @@ static void free_voice(void *voice)
 	voice_free(voice);
 }
 
-/* While shop.conf is wrong, nobody knows where links may lead: that is judged when shop.conf is mended. */
+/* While shop.conf is wrong, the shop's hosts are unknown. Then links are judged when shop.conf is mended. */
 static void judge_voice(const struct document_text *text, struct document_opinion *ret)
 {
 	bool is_blank = text->text[strspn(text->text, " \t\r\n")] == '\0';

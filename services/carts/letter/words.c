@@ -1,9 +1,10 @@
 /*
- * words.c: the values of a mail: what stands for {total}, {first name} and the others
+ * words.c: the values of a mail: the texts for {total}, {first name} and the others
  *
- * Promises:  what a storefront or shopper wrote is data: controls become blanks, marks that reverse the writing direction are
- *            dropped, what is not UTF-8 becomes "?", links are https. Same reminder, same words.
- * Read next: render.c, html.c (the two parts they go into), locale.h, money.h
+ * Promises:  the texts of storefronts and shoppers are only data: controls become blanks, marks that reverse
+ *            the writing direction are dropped, bytes that are not UTF-8 become "?", links are https. The
+ *            same reminder gives the same words.
+ * Read next: render.c, html.c (the two parts of a mail), locale.h, money.h
  */
 #include "bus/base/text.h"
 #include "services/carts/letter/render.h"
@@ -15,7 +16,7 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
-/* In place: it only gets shorter. */
+/* Works in place, because the text only gets shorter. */
 static void clean(char *text)
 {
 	int32_t length = (int32_t)strlen(text), at = 0;
@@ -134,7 +135,9 @@ static bool mentions(const struct mail_words *words, enum value value)
 		template_mentions(words->footer, value);
 }
 
-/* ICU takes as long to write a day as all else takes that a mail is filled with, and few mails name one. */
+/*
+ * A day is written only if a text names it: few do, and ICU takes as long for a day as all other values take.
+ */
 static void fill_day(const struct mail_words *words, enum value value, enum locale_day form, char ret[80])
 {
 	const struct reminder *reminder = words->reminder;
@@ -145,7 +148,7 @@ static void fill_day(const struct mail_words *words, enum value value, enum loca
 	locale_day(reminder->cart->abandoned_us, reminder->shop->zone, locale, form, ret, 80);
 }
 
-/* 0 stands for an amount that the storefront did not give; without a currency none means anything. */
+/* 0 means that the storefront gave no amount; an amount without a currency means nothing. */
 static void fill_amount(const CartState *cart, int64_t minor, const char *locale, char ret[80])
 {
 	ret[0] = 0;
@@ -194,7 +197,7 @@ void mail_words_fill(const struct reminder *reminder, struct mail_words *ret)
 	fill_day(ret, VALUE_WEEKDAY, LOCALE_WEEKDAY, ret->weekday);
 }
 
-/* Does a letter of it run from right to left? */
+/* true: a letter or Arabic digit of the text runs from right to left. */
 static bool has_rtl(const char *text)
 {
 	int32_t length = (int32_t)strlen(text), at = 0;

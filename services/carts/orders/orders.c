@@ -1,8 +1,9 @@
 /*
- * orders.c: has this cart an order? What a storefront's API is asked, for every platform
+ * orders.c: asks the storefront's API, for every platform, if a cart has an order
  *
- * Promises:  pure; what is not a whole, well formed answer of the kind that was asked for is silence, never "no order".
- * Read next: services/carts/sender/asking.c (who asks)
+ * Promises:  pure. An answer that is incomplete, malformed or of another kind counts as silence, never as "no
+ *            order".
+ * Read next: services/carts/sender/asking.c (sends the question)
  */
 #include "services/carts/orders/orders.h"
 #include "bus/base/memory.h"
@@ -24,7 +25,7 @@ struct storefront_question {
 	int round;
 };
 
-/* The oldest order that can be this cart's; a minute for clocks that differ. */
+/* The earliest time of an order that can be this cart's; CLOCKS_DIFFER_US allows for different clocks. */
 static int64_t storefront_since_us(const CartState *cart)
 {
 	int64_t first_us = cart->first_seen_us && cart->first_seen_us < cart->abandoned_us ? cart->first_seen_us
@@ -42,7 +43,10 @@ static bool is_by_id(const CartState *cart, const CartIds *order)
 	return shares;
 }
 
-/* Is this order the cart's by an id, or by the address since the cart was left? Then ret_order says so much and no more. */
+/*
+ * true: the order is a purchase of this cart, by an id, or by the address since the cart was left. `ret` then
+ * has only the ids that show this.
+ */
 static bool storefront_matches(
 	const struct storefront_question *question, const CartIds *order, const char *email, CartCheckout *ret)
 {
@@ -64,8 +68,9 @@ static bool storefront_matches(
 /*
  * BigCommerce's REST API (v2)
  *
- * By the address since the cart was left, and in a second round by the cart's id, since two filters of one request must both hold.
- * No order is a 204 without a body. Source: developer.bigcommerce.com, "Get All Orders".
+ * The first round asks by the address since the cart was left, the second by the cart's id, because two
+ * filters of one request must both hold. If there is no order, the answer is a 204 without a body. Source:
+ * developer.bigcommerce.com, "Get All Orders".
  */
 
 static int bigcommerce_ask(const struct storefront_question *question, struct http_request *ret)
@@ -108,9 +113,9 @@ static enum storefront_word bigcommerce_hear(
 /*
  * Shopify's GraphQL Admin API
  *
- * One request with up to three named searches, so that no precedence of AND and OR has to be trusted. Tokens go in only if they are
- * plain; an address is quoted (kit/mail/address.h lets no quote or backslash through). Sources: shopify.dev, "orders" query and "API
- * search syntax".
+ * One request has up to three named searches, so that nothing depends on the precedence of AND and OR. Only
+ * plain tokens are inserted; an address is quoted (kit/mail/address.h accepts no quote or backslash).
+ * Sources: shopify.dev, "orders" query and "API search syntax".
  */
 
 static const char NODES[] = "nodes { legacyResourceId createdAt cancelledAt test displayFinancialStatus email "
@@ -167,7 +172,7 @@ static int shopify_ask(const struct storefront_question *question, struct http_r
 	return r;
 }
 
-/* A filter that it does not know, it leaves out, and says so: then any order would come. */
+/* Shopify ignores a filter that it does not know, with a warning. Then the answer may hold any order. */
 static bool has_warnings(const json_t *body)
 {
 	const json_t *searches = field_list(field_object(body, "extensions"), "search");
@@ -193,7 +198,10 @@ static void read_status(const json_t *node, CartCheckout *ret)
 			*at = (char)(*at - 'A' + 'a');
 }
 
-/* Found by one of its tokens, it is the cart's; by the address, if that and the time say so. */
+/*
+ * An order that was found by a token is the cart's; one that was found by the address must match it and the
+ * time.
+ */
 static bool read_node(const struct storefront_question *question, int search, const json_t *node, CartCheckout *ret)
 {
 	CartIds ids = { 0 };
@@ -238,9 +246,10 @@ static enum storefront_word shopify_hear(
 /*
  * WooCommerce's REST API (v3)
  *
- * First all orders since the cart was left, newest first, because the order may have another address than the cart and is known by
- * the cart's id that our plugin wrote into it; only when that page is full, those with the address (`search` looks at billing
- * addresses). Source: woocommerce.github.io, REST API "List all orders".
+ * The first round asks for all orders since the cart was left, newest first: the order may have another
+ * address than the cart, and be known only by the cart's id, which our plugin wrote into it. Only if that
+ * page is full, the second round asks for orders with the address (`search` looks at billing addresses).
+ * Source: woocommerce.github.io, REST API "List all orders".
  */
 
 static const char FIELDS[] = "id,status,billing,customer_id,currency,total,meta_data,"
@@ -333,7 +342,7 @@ static enum storefront_word hear_body(
 static json_t *parse(const struct shop *shop, const struct http_answer *answer, json_error_t *ret_error)
 {
 	if (answer->status == 204 && shop->storefront.platform == STOREFRONT_BIGCOMMERCE)
-		return json_array(); /* its empty list */
+		return json_array(); /* BigCommerce's empty list */
 	return json_loadb(
 		answer->body.len ? answer->body.data : "", answer->body.len, JSON_REJECT_DUPLICATES, ret_error);
 }
@@ -346,7 +355,7 @@ enum storefront_word storefront_hear(const struct shop *shop, const CartState *c
 	ret_why[0] = 0;
 	*ret_order = (CartCheckout){ 0 };
 	if (!answer || answer->end != HTTP_ANSWERED || (answer->status != 200 && answer->status != 204)) {
-		snprintf(ret_why, 200, "%s", answer ? answer->words : "no answer within the deadline");
+		text_copy(ret_why, 200, answer ? answer->words : "no answer within the deadline");
 		return STOREFRONT_SILENT;
 	}
 	json_t *body = parse(shop, answer, &error);

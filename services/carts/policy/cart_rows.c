@@ -1,4 +1,4 @@
-/* cart_rows.c: the carts, as a service has folded them from cart.state, and which of them turned out to be one */
+/* cart_rows.c: folds cart.state: the rows of the carts, and which carts were merged */
 #include "services/carts/policy/cart_rows.h"
 #include "bus/base/text.h"
 
@@ -16,10 +16,11 @@ bool cart_rows_remember(struct state *state, const struct message_meta *said, co
 }
 
 /*
- * Which carts turned out to be one
+ * The merges of carts
  *
- * Owns:      the table merges (cart id -> struct merge_row) of a service's state; a cart that was never part of a merge has no row.
- * Promises:  a late row never replaces a newer one.
+ * Owns:      the table merges (cart id -> struct merge_row) of a service's state; a cart that was never part
+ *            of a merge has no row.
+ * Promises:  an older row never replaces a newer one.
  */
 
 struct merge_row {

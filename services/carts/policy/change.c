@@ -1,5 +1,5 @@
 /*
- * change.c: which cart an event is about, what the shopper did, and when
+ * change.c: reads from an event its cart, the shopper's part in it, and its time
  *
  * Promises:  pure; the digest is the same for the same goods, in every topic of a platform and in any order.
  * Read next: stops.c, services/carts/intake/upsert.c
@@ -37,6 +37,13 @@ int64_t checkout_ordered_us(const CartCheckout *checkout)
 	return checkout->ordered_us > 0 ? plausible(checkout->ordered_us, checkout->heard_us) : 0;
 }
 
+int64_t consent_us(const CartState *cart)
+{
+	if (cart->consent == CONSENT_UNKNOWN)
+		return INT64_MIN;
+	return cart->consent_us ? cart->consent_us : cart->changed_us; /* 0: a release before 0.3 wrote the row */
+}
+
 bool change_empties(const CartChanged *changed)
 {
 	return changed->has_items && changed->items_count == 0 && changed->items_left_out == 0;
@@ -51,7 +58,7 @@ static const char *identity(const Item *item)
 	return *item->product_id ? item->product_id : item->title;
 }
 
-/* A sum, so that the order in which a platform lists items does not matter. */
+/* The digest is a sum, so that the order in which a platform lists items does not matter. */
 uint64_t change_items_digest(const Item *items, int count, uint32_t left_out)
 {
 	uint64_t sum = left_out;
@@ -66,9 +73,9 @@ uint64_t change_items_digest(const Item *items, int count, uint32_t left_out)
 }
 
 /*
- * Which cart an event is about
+ * The cart of an event
  *
- * Promises:  pure; a name carries its kind, so a checkout id never meets an order id of the same digits.
+ * Promises:  pure; a name carries its kind, so a checkout id never equals an order id of the same digits.
  */
 
 static bool same(const char *a, const char *b)

@@ -10,7 +10,7 @@
 #define CARTS_POLICY_CHANGE_H
 
 #include "bus/base/clock.h"
-#include "platform.pb.h"
+#include "cart.pb.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,6 +35,12 @@ int64_t checkout_ordered_us(const CartCheckout *checkout);
  * cart's last change. Then it stops the cart's mails.
  */
 #define CLOCKS_DIFFER_US (5 * US_PER_MINUTE)
+
+/*
+ * The platform's time of the change that set the cart's consent; INT64_MIN: none has. A no counts against an
+ * older yes even if a newer change came in between that says nothing about consent.
+ */
+int64_t consent_us(const CartState *cart);
 
 bool change_empties(const CartChanged *changed);
 /* A digest of the items in the cart, independent of their order; never 0. */

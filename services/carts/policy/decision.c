@@ -1,9 +1,10 @@
 /*
  * decision.c: the four moves
  *
- * Promises:  pure; exactly one move; never both mails at once, never a second without a first, never a third; what
- *            forbids a mail is asked about before any wait.
- * Read next: decision.h, plan.c (the next mail), services/carts/waiter/waiter.c (where the facts come from), services/carts/waiter/explanation.c (the move in words)
+ * Promises:  pure. Each call gives exactly one move: never both mails at once, never a second without a
+ *            first, never a third. Everything that forbids a mail is checked before any wait.
+ * Read next: decision.h, plan.c (the next mail), services/carts/waiter/waiter.c (collects the facts),
+ *            services/carts/waiter/explanation.c (the move in words)
  */
 #include "services/carts/policy/decision.h"
 #include <stddef.h>
@@ -23,7 +24,10 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Who bought, opted out or was stopped is left alone, and is not looked at again. */
+/*
+ * After a purchase, an opt-out or a stop by the owner the cart is not looked at again. After a passing stop
+ * it is.
+ */
 static struct decision stopped(const struct decision_facts *facts)
 {
 	struct decision decision = still(WHY_STOPPED, 0);
@@ -59,7 +63,7 @@ static struct decision nobody_to_write_to(const struct decision_facts *facts)
 	return still(facts->bad_address ? WHY_BAD_ADDRESS : WHY_NO_ADDRESS, old_us);
 }
 
-/* In a shop that is only observed, what would have gone counts as gone. */
+/* In a shop that is only observed, a mail that would have been sent counts as sent. */
 static struct send sent_or_would(const struct decision_facts *facts, uint32_t step)
 {
 	struct send send = step == 1 ? facts->first : facts->second;
@@ -75,8 +79,9 @@ static int64_t sending_minute(const struct decision_facts *facts, int64_t us)
 }
 
 /*
- * A window that the owner did not write keeps mails about other carts apart: between the two of one cart lie the waits, which the
- * owner did write. The owner's own mailbox ("mail me") has none.
+ * A window that the owner did not write applies only between mails about different carts: the waits, which
+ * the owner did write, keep the two mails of one cart apart. In mode "mail me", which mails the owner, there
+ * is no window.
  */
 static int64_t window_over_us(const struct decision_facts *facts, enum decision_kind kind)
 {
@@ -93,13 +98,19 @@ static int64_t capped_until_us(const struct decision_facts *facts)
 	return facts->mode == MODE_MAIL_ME ? 0 : facts->capped_until_us;
 }
 
-/* From when on a mail that was pushed back is too late. Quiet days that the owner wrote push nothing back: the mail is due behind them. */
+/*
+ * The time from which on a mail counts as deferred. Quiet days that the owner wrote do not count, because the
+ * mail is due after them.
+ */
 static int64_t deferred_from_us(const struct decision_facts *facts, int64_t wait_over_us)
 {
 	return later(wait_over_us, sending_minute(facts, wait_over_us) - US_PER_DAY);
 }
 
-/* The wait is over at wait_over_us; the mail may be due later, because this shopper had another one, or the shop sleeps. */
+/*
+ * The wait is over at wait_over_us. The mail may be due later, because this shopper got another mail, or
+ * because of quiet hours.
+ */
 static struct decision remind(const struct decision_facts *facts, enum decision_kind kind, int64_t wait_over_us)
 {
 	int64_t window_us = window_over_us(facts, kind), free_us = later(window_us, capped_until_us(facts));

@@ -1,8 +1,8 @@
 /*
- * eligibility.c: whom the shop's policy lets cartbus chase
+ * eligibility.c: decides for which carts the shop's policy allows reminders
  *
- * Promises:  pure; the same answer wherever it is asked (waiter and sender); what the owner or the shopper said comes before what is
- *            found in the cart.
+ * Promises:  pure. Waiter and sender get the same answer. The owner's lists and the shopper's consent are
+ *            checked before the contents of the cart.
  * Read next: eligibility.h, purchases.c
  */
 #include "services/carts/policy/eligibility.h"
@@ -42,7 +42,10 @@ const char *eligibility_text(enum eligibility eligibility)
 	return words[eligibility].text;
 }
 
-/* Mailboxes that RFC 2142 and custom give to machines and offices. info@ and sales@ are not among them: small firms shop with them. */
+/*
+ * Mailboxes that machines and offices have by RFC 2142 or by custom. info@ and sales@ are missing, because
+ * small firms shop with these addresses.
+ */
 static bool is_nobodys(const char *address)
 {
 	static const char *const locals[] = { "abuse", "bounce", "bounces", "do-not-reply", "donotreply", "hostmaster",
@@ -55,7 +58,9 @@ static bool is_nobodys(const char *address)
 	return false;
 }
 
-/* For comparing: without the case of any script. What is no UTF-8 is left as it is. */
+/*
+ * Folds the case of any script, to compare texts. A text that is not UTF-8, or is too long, stays as it is.
+ */
 static const char *fold_case(const char *text, char *ret, size_t room)
 {
 	UErrorCode error = U_ZERO_ERROR;
@@ -71,14 +76,56 @@ static const char *fold_case(const char *text, char *ret, size_t room)
 	return ret;
 }
 
+/*
+ * fnmatch takes a byte for a character in the C locale, which the services have. So each character of a pattern
+ * beyond ASCII gets a byte of its own. All characters that only the text has share one byte.
+ */
+enum { FOLDED_ROOM = 600, LETTERS_MOST = 126, FIRST_LETTER = 0x81, OTHER_LETTER = 0xff };
+
+struct alphabet {
+	UChar32 letters[LETTERS_MOST]; /* of the pattern; it has room for fewer */
+	int count;
+};
+
+static int byte_of(struct alphabet *alphabet, UChar32 c, bool learns)
+{
+	if (c >= 0 && c < 0x80)
+		return c;
+	for (int i = 0; i < alphabet->count; i++)
+		if (alphabet->letters[i] == c)
+			return FIRST_LETTER + i;
+	if (!learns || alphabet->count == LETTERS_MOST)
+		return OTHER_LETTER;
+	alphabet->letters[alphabet->count] = c;
+	return FIRST_LETTER + alphabet->count++;
+}
+
+/* In place: one byte for each character. */
+static void shorten(char *text, struct alphabet *alphabet, bool learns)
+{
+	char *to = text;
+
+	for (int at = 0; text[at];) {
+		UChar32 c;
+
+		U8_NEXT(text, at, -1, c);
+		*to++ = (char)byte_of(alphabet, c, learns);
+	}
+	*to = '\0';
+}
+
 static bool matches(const char *pattern, const char *text)
 {
-	char folded[600], folded_pattern[600];
+	char folded[FOLDED_ROOM], folded_pattern[FOLDED_ROOM];
+	struct alphabet alphabet = { .count = 0 };
 
 	if (!*text)
 		return false;
-	return fnmatch(fold_case(pattern, folded_pattern, sizeof(folded_pattern)),
-		       fold_case(text, folded, sizeof(folded)), 0) == 0;
+	fold_case(pattern, folded_pattern, sizeof(folded_pattern));
+	fold_case(text, folded, sizeof(folded));
+	shorten(folded_pattern, &alphabet, true);
+	shorten(folded, &alphabet, false);
+	return fnmatch(folded_pattern, folded, 0) == 0;
 }
 
 static const char *field_of(const Item *item, enum product_field field)

@@ -1,7 +1,7 @@
 /*
- * plan.c: when the next mail of a cart goes, as far as it can be known now
+ * plan.c: predicts when the next mail of a cart is sent, as far as this can be known now
  *
- * Promises:  pure; it is the decision itself that is asked, at the moments at which it will be asked.
+ * Promises:  pure. It calls decision_make itself, with the times at which the waiter will call it.
  * Read next: decision.c
  */
 #include "services/carts/policy/plan.h"
@@ -11,7 +11,7 @@
 
 enum { LOOKS_MOST = 32 };
 
-/* The cart waits, and what it waits for comes by itself. */
+/* true: the cart waits only for time to pass. */
 static bool passes(const struct decision *decision)
 {
 	return decision->kind == DECISION_STILL_SHOPPING &&
@@ -32,7 +32,10 @@ static void note_hold(struct plan *plan, const struct decision *decision, int64_
 	}
 }
 
-/* A cart that was looked at while it was held back is looked at again when that is over, and would then seem never to have been. */
+/*
+ * A cart that is held back has its next look at the end of the hold, when the decision no longer shows that
+ * hold. So the hold is taken from a decision made now.
+ */
 static void note_standing_hold(struct plan *plan, const struct decision_facts *facts, int64_t look_us)
 {
 	struct decision decision = decision_make(facts);
@@ -96,7 +99,7 @@ static const char *none_words(const struct plan *plan)
 	return plan->why == WHY_NOT_CHASED ? eligibility_text(plan->eligibility) : decision_why_text(plan->why);
 }
 
-/* A window is an owner's "every 24 hours". */
+/* Prints the length of a window as owners write it: "24 h". */
 static const char *window_words(int64_t us, char ret[DURATION_WORDS_MAX])
 {
 	if (us % US_PER_HOUR || us > 3 * US_PER_DAY)

@@ -1,10 +1,11 @@
 /*
- * purchases.c: orders by every name they have, and what their payment status is taken for
+ * purchases.c: folds orders under each of their names, and looks up what their payment statuses mean
  *
- * Owns:      the table purchases (name -> struct kept[], one of each platform, status and testness).
- * Promises:  the order in which messages come changes nothing; a row says what came, never what it meant; kept for ever, as its
- *            messages are.
- * Fails by:  nothing: of more than KEPT_MOST different words the last place holds all further ones, as a word that nobody knows.
+ * Owns:      the table purchases (name -> struct kept[], one for each platform, kind, status and test flag).
+ * Promises:  the order of messages does not matter. A row has the platform's words, not their meaning. Rows
+ *            are kept for ever, as their messages are.
+ * Fails by:  nothing: if a name has more than KEPT_MOST different words, the last place holds all further
+ *            ones as an unknown word, which counts as bought.
  * Read next: stops.c, eligibility.c, services/carts/intake/intake.c
  */
 #include "services/carts/policy/purchases.h"
@@ -24,7 +25,7 @@ struct kept {
 	struct purchase when;
 };
 
-/* ---- what a word means ---- */
+/* ---- the meaning of a status ---- */
 
 static bool find_word(const struct payment_word *words, int count, const char *status, enum payment_meaning *ret)
 {
@@ -73,14 +74,14 @@ static struct payment meaning_of(const struct shop *shop, const struct kept *ord
 	enum payment_meaning meaning = PAYMENT_BOUGHT;
 
 	if (order->kind != CHECKOUT_BOUGHT)
-		return (struct payment){ .meaning = PAYMENT_IGNORED }; /* of which nobody knows that it was paid */
+		return (struct payment){ .meaning = PAYMENT_IGNORED }; /* no message says that it was paid */
 	if (*order->status && shop && find_word(shop->payments, shop->payment_count, order->status, &meaning))
 		return (struct payment){ .meaning = meaning };
 	bool known = !*order->status || find_default((Platform)order->platform, order->status, &meaning);
 	return (struct payment){ .meaning = meaning, .unknown = !known };
 }
 
-/* One that was paid for before it was cancelled or paid back is kept as the order that it was. */
+/* An order that was paid before it was cancelled or refunded is kept as a purchase. */
 static struct kept kept_of(const struct message_meta *said, const CartCheckout *checkout)
 {
 	bool was_bought = checkout->kind != CHECKOUT_BOUGHT && checkout->was_bought;
@@ -111,7 +112,7 @@ struct kept_row {
 	int count;
 	struct kept orders[KEPT_MOST];
 };
-/* A row is the first `count` of `orders`. */
+/* A stored row is the first `count` of `orders`. */
 STATE_STRINGS(purchases, "purchases");
 
 static void row_read(const struct state *state, const char *shop, const char *name, struct kept_row *ret)
@@ -195,7 +196,7 @@ void purchases_remember(struct state *state, const struct message_meta *said, co
 	for (int i = 0; i < count; i++)
 		remember_by(state, said->shop, names[i], &order);
 	if (checkout->was_bought && !checkout_ordered_us(checkout))
-		return; /* before or after another cart of this shopper? nobody knows */
+		return; /* its time is unknown, so it says nothing about the shopper's other carts */
 	if (*checkout->ids.email_hash)
 		remember_by(state, said->shop, purchases_of_address(checkout->ids.email_hash, purchaser), &order);
 	if (*checkout->ids.customer_id)
@@ -255,7 +256,7 @@ struct recalling {
 	void *context;
 };
 
-/* A name back to the id that it was made of: change.c, and the two of a shopper. */
+/* Turns a name back into its id: the name is a join name (change.c) or one of the two names of a shopper. */
 static bool read_name(const char *name, CartIds *ids)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /*
- * rules_document.c: the kind of documents "rules": rules.txt, read beside the shop's currency
+ * rules_document.c: the kind of documents "rules": rules.txt, read together with the shop's currency
  *
  * Read next: services/kit/rules/rules.h, services/kit/documents/kinds.h
  */
@@ -66,7 +66,7 @@ static const char *google_id(const struct shop *conf)
 	return conf->google.rules;
 }
 
-/* The currency is part of what the rules mean: "40 kr" means nothing to a shop in euros. */
+/* Rules depend on the shop's currency: "40 kr" means nothing to a shop in euros. */
 static bool depends_on(const struct shop *before, const struct shop *after)
 {
 	return strcmp(before->currency, after->currency) != 0;

@@ -1,10 +1,10 @@
 /*
- * sends.c: what was mailed, claimed, released
+ * sends.c: folds the state of each mail: claimed, sent, released, skipped
  *
- * Owns:      tables sends (cart/step -> struct claim_row), sends.to (address hash -> struct mailed_row) and sends.times (address hash
- *            -> struct times_row) of a service's state.
- * Promises:  as the machine of claims (kit/effect/claim.h): sent is final; an ambiguous send is corrected only by sent; the outcome
- *            of an older attempt never hides a newer one.
+ * Owns:      the tables sends (cart/step -> struct claim_row), sends.to (address hash -> struct mailed_row)
+ *            and sends.times (address hash -> struct times_row) of a service's state.
+ * Promises:  those of the machine of claims (kit/effect/claim.h): sent is final; an ambiguous send is
+ *            corrected only by sent; the outcome of an older attempt never hides a newer one.
  * Read next: sends.h, services/carts/sender
  */
 #include "services/carts/policy/sends.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct mailed_row {
-	int64_t sent_us;  /* the latest mail that went or may have gone */
+	int64_t sent_us;  /* the latest mail that was sent or may have been sent */
 	int64_t claim_us; /* of a claim without an outcome; 0: none */
 	char claimed[96]; /* cart/step */
 };
@@ -63,7 +63,7 @@ static void times_insert(struct times_row *row, const struct sent_time *mail)
 	row->mails[at] = *mail;
 }
 
-/* `went`: it went, may have gone, or is about to; else this attempt of it did not. */
+/* `went`: the mail was sent, may have been sent, or is about to be; false: this attempt was not sent. */
 static void remember_time(
 	struct state *state, const char *shop, const char *address_hash, const struct sent_time *mail, bool went)
 {
@@ -105,7 +105,7 @@ static void remember_claimed_mail(struct state *state, const char *shop, const S
 		return;
 	STATE_GET(state, sends_to, shop, claim->address_hash, &row);
 	if (row.claim_us > row.sent_us && strcmp(row.claimed, send_key(what, claim->cart_id, claim->step)) != 0)
-		row.sent_us = row.claim_us; /* its outcome is still out: it counts until it is known */
+		row.sent_us = row.claim_us; /* the earlier claim has no outcome yet, so it counts as a mail */
 	row.claim_us = claim->claimed_us;
 	TEXT_COPY(row.claimed, send_key(what, claim->cart_id, claim->step));
 	STATE_PUT(state, sends_to, shop, claim->address_hash, &row);
@@ -225,7 +225,7 @@ static void add_send(
 	most_spent->attempt = row.attempt > attempt ? row.attempt : attempt;
 }
 
-/* What was merged in by the cart's own row, and by the newest one. */
+/* Adds the sends of the carts that the given row names as merged, and of those that the newest row names. */
 static void add_merged(
 	const struct state *state, const char *shop, const CartState *cart, int step, struct send *most_spent)
 {

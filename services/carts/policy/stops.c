@@ -1,21 +1,24 @@
 /*
- * stops.c: the raw messages that forbid a send
+ * stops.c: decides from the raw messages which stop forbids a send
  *
  * Owns:      the tables stops.* of a service's state:
- *              stops.tie      name US name      two ids of one cart that a purchase named, both ways (US: the unit separator, 0x1f)
- *                             name US name US   the same, named by a change: forgotten with it, by then the cart's row has them
- *              stops.change   name US number    what one raw change of this cart says
+ *              stops.tie      name US name      two ids of one cart that a purchase named, both ways
+ *                                               (US: the unit separator, 0x1f)
+ *                             name US name US   the same, named by a change; the log forgets them with that
+ *                                               change, and by then the cart's row has both ids
+ *              stops.change   name US number    the contents of one raw change of this cart
  *              stops.person   address hash      the first opt-out, complaint or bounce since the last lift
  *              stops.page     address hash      the first opt-out on the page, which may be taken back there
- *              stops.listed   address hash      the suppression list's own word
- *              stops.owner    id:<cart id>      suppressed or written off
+ *              stops.listed   address hash      the row of the suppression list
+ *              stops.owner    id:<cart id>      the owner suppressed the cart or wrote it off
  *              stops.status   shop              the kill switch; of SHOP_OF_ALL, that of every shop
  *              stops.gone     shop              the storefront asked to erase the whole shop
- *            and purchases (purchases.c): what was ordered, by every name and by address
- * Promises:  applies what was confirmed to the outside, also before intake and unsub have decided on it; in doubt a stop applies. A shared
- *            id stops for good: a storefront that gives the next cart of a shopper the token of one that was bought must not.
- *            A stop outlives every chase: what it comes of is kept for ever.
- * Fails by:  nothing; a cart known by more than WALK_MOST names is judged by the first of them.
+ *            and purchases (purchases.c): the orders, by every name and by address
+ * Promises:  a message stops mails as soon as it is confirmed to the outside, before intake and unsub have
+ *            decided on it; in doubt a stop applies. A purchase stops every cart that shares an id with it
+ *            for good, so a storefront must not give the token of a bought cart to the shopper's next cart. A
+ *            stop outlives every chase, because its messages are kept for ever.
+ * Fails by:  nothing; of a cart with more than WALK_MOST names only the first ones are checked.
  * Read next: stops_rows.c (the folds), change.h
  */
 #include "services/carts/policy/stops.h"
@@ -67,7 +70,7 @@ static void walk_from(struct walk *walk, const CartIds *ids)
 		walk_add(walk, names[i]);
 }
 
-/* Every name this cart goes by, its own first. */
+/* Collects every name of this cart, its own ids first. */
 static void walk_cart(const struct state *state, const char *shop, const CartState *cart, struct walk *walk)
 {
 	walk->count = walk->next = 0;
@@ -105,7 +108,7 @@ static void note_unpaid(const struct orders *orders, struct purchase *latest)
 		*latest = orders->not_yet;
 }
 
-/* `name`: of a purchaser (purchases.h). */
+/* `name`: the name of a purchaser (purchases.h). */
 static struct stopped by_buyer(
 	const struct state *state, const char *shop, const CartState *cart, const char *name, struct purchase *unpaid)
 {
@@ -113,11 +116,11 @@ static struct stopped by_buyer(
 
 	note_unpaid(&orders, unpaid);
 	if (!orders.bought.last_us || cart->abandoned_us > orders.bought.last_us + CLOCKS_DIFFER_US)
-		return (struct stopped){ 0 }; /* a new cart of somebody who bought before */
+		return (struct stopped){ 0 }; /* a new cart of a shopper who bought before */
 	return stopped_by(STOP_BOUGHT, orders.bought.last_seq, orders.bought.last_us);
 }
 
-/* By the address or the customer number that these ids name. */
+/* The stop by the address or the customer id in `ids`. */
 static struct stopped by_buyer_of(
 	const struct state *state, const char *shop, const CartState *cart, const CartIds *ids, struct purchase *unpaid)
 {
@@ -163,12 +166,21 @@ static struct stopped by_person(const struct state *state, const char *shop, con
 	return (struct stopped){ 0 };
 }
 
-static enum stop change_stop(const CartState *cart, const struct change_row *row)
+struct changes {
+	struct change_row all; /* combined */
+	int64_t said_no_us;    /* the newest change with a no; INT64_MIN: none */
+};
+
+static enum stop change_stop(const CartState *cart, const struct changes *changes)
 {
+	const struct change_row *row = &changes->all;
+
 	if (row->emptied && row->at_us >= cart->changed_us)
 		return STOP_EMPTIED;
+	if (changes->said_no_us != INT64_MIN && changes->said_no_us >= consent_us(cart) && cart->consent != CONSENT_NO)
+		return STOP_CHANGED;
 	if (row->at_us <= cart->changed_us)
-		return STOP_NONE; /* the cart was decided on with this change in it */
+		return STOP_NONE; /* the row of the decision contains this change */
 	if (row->items_digest &&
 		row->items_digest != change_items_digest(cart->items, cart->items_count, cart->items_left_out))
 		return STOP_CHANGED;
@@ -176,43 +188,45 @@ static enum stop change_stop(const CartState *cart, const struct change_row *row
 		return STOP_CHANGED;
 	if (*row->email_hash && strcmp(row->email_hash, cart->ids.email_hash) != 0)
 		return STOP_CHANGED;
-	if (row->said_no && cart->consent != CONSENT_NO)
-		return STOP_CHANGED;
 	return row->saved_link && !cart->saved_link ? STOP_CHANGED : STOP_NONE;
 }
 
 static bool add_change(const char *shop, const char *key, const struct change_row *one, void *context)
 {
+	struct changes *changes = context;
+
 	(void)shop, (void)key;
-	stop_add_change(context, one);
+	stop_add_change(&changes->all, one);
+	if (one->said_no && one->at_us > changes->said_no_us)
+		changes->said_no_us = one->at_us;
 	return true;
 }
 
-/* What the changes by this name say together; false: there is none. */
-static bool changes_by(const struct state *state, const char *shop, const char *name, struct change_row *ret)
+/* Combines all changes under this name; false: there are none. */
+static bool changes_by(const struct state *state, const char *shop, const char *name, struct changes *ret)
 {
 	char prefix[STOP_PREFIX_MAX];
 
-	memset(ret, 0, sizeof(*ret));
+	*ret = (struct changes){ .said_no_us = INT64_MIN };
 	STATE_EACH(state, stops_change, shop, stop_prefix(prefix, name), add_change, ret);
-	return ret->seq > 0;
+	return ret->all.seq > 0;
 }
 
-/* Emptied counts before changed, under each of the cart's names. */
+/* Looks under each of the cart's names; "emptied" counts before "changed". */
 static struct stopped by_change(
 	const struct state *state, const char *shop, const CartState *cart, const struct walk *walk)
 {
 	struct stopped found = { 0 };
-	struct change_row row;
+	struct changes changes;
 
 	for (int i = 0; i < walk->count; i++) {
 		enum stop stop;
 
-		if (!changes_by(state, shop, walk->names[i], &row))
+		if (!changes_by(state, shop, walk->names[i], &changes))
 			continue;
-		stop = change_stop(cart, &row);
+		stop = change_stop(cart, &changes);
 		if (stop == STOP_EMPTIED || (stop == STOP_CHANGED && !found.stop))
-			found = stopped_by(stop, row.seq, row.at_us);
+			found = stopped_by(stop, changes.all.seq, changes.all.at_us);
 	}
 	return found;
 }

@@ -1,8 +1,9 @@
 /*
- * stops_rows.c: folding the raw messages that forbid a send
+ * stops_rows.c: folds the raw messages that forbid a send
  *
- * Promises:  the order in which messages come changes nothing but which of several stops is named; an older change never hides
- *            a newer one; lifting a suppression takes back what came before it and nothing that came after.
+ * Promises:  the order of messages changes only which of several stops is named. An older change never hides
+ *            a newer one. Lifting a suppression removes the stops that came before it, and none that came
+ *            after.
  * Read next: stops.c (which stop holds)
  */
 #include "services/carts/policy/stops_rows.h"
@@ -20,7 +21,10 @@ const char *stop_prefix(char to[STOP_PREFIX_MAX], const char *name)
 	return to;
 }
 
-/* Written each time: the newest message that says so is the one that it is forgotten with. */
+/*
+ * The row is written again for each message that ties the names, so the log forgets it with the newest of
+ * them.
+ */
 static void tie(struct state *state, const char *shop, const char *from, const char *to, const char *end)
 {
 	char key[2 * STOP_NAME_MAX + 3];
@@ -29,7 +33,7 @@ static void tie(struct state *state, const char *shop, const char *from, const c
 	STATE_PUT_STRING(state, stops_tie, shop, key, BYTES("", 0));
 }
 
-/* All names of one message belong together: a star around the first. */
+/* Ties all names of one message to the first of them, both ways. */
 static int tie_names(
 	struct state *state, const char *shop, const CartIds *ids, const char *end, char ret[JOIN_NAMES_MAX][80])
 {
@@ -56,9 +60,12 @@ static void add_contents(struct change_row *to, const struct change_row *change,
 	if (*change->email_hash && (newer || !*to->email_hash))
 		TEXT_COPY(to->email_hash, change->email_hash);
 	to->saved_link |= change->saved_link;
-	to->said_no |= change->said_no;
 }
 
+/*
+ * One time stands for all fields, as in the row of the cart (services/carts/intake/upsert.c). A no is not
+ * among them: it has a time of its own (stops.c).
+ */
 void stop_add_change(struct change_row *to, const struct change_row *change)
 {
 	bool newer = change->at_us >= to->at_us;
@@ -91,7 +98,10 @@ static struct change_row change_of(const struct message_meta *said, const CartCh
 	return row;
 }
 
-/* One row each: when the log forgets a change, what the others say must not be lost with it, nor outlive them. */
+/*
+ * Each change has a row of its own: when the log forgets a change, its row must go, and the rows of the other
+ * changes must stay.
+ */
 void stops_remember_changed(struct state *state, const struct message_meta *said, const CartChanged *changed)
 {
 	char names[JOIN_NAMES_MAX][80], prefix[STOP_PREFIX_MAX], key[STOP_PREFIX_MAX + 17];
@@ -104,7 +114,10 @@ void stops_remember_changed(struct state *state, const struct message_meta *said
 	STATE_PUT(state, stops_change, said->shop, key, &row);
 }
 
-/* A test order stops too: it was placed to see that it does. What was cancelled takes no stop back, and stops only if it had been paid. */
+/*
+ * A test order stops mails too, because it is placed to see that it does. A cancelled order takes no stop
+ * back, and stops mails only if it was paid before.
+ */
 void stops_remember_checkout(struct state *state, const struct message_meta *said, const CartCheckout *checkout)
 {
 	char names[JOIN_NAMES_MAX][80];
@@ -113,7 +126,7 @@ void stops_remember_checkout(struct state *state, const struct message_meta *sai
 	purchases_remember(state, said, checkout);
 }
 
-/* The first reason stays. */
+/* The first reason for a stop is kept. */
 static void remember_person(
 	struct state *state, const struct message_meta *said, const char *address_hash, enum stop stop, int64_t at_us)
 {
@@ -125,7 +138,7 @@ static void remember_person(
 	STATE_PUT(state, stops_person, said->shop, address_hash, &row);
 }
 
-/* What was said on the page may be taken back there, so it stands by itself. */
+/* The shopper may take back on the page an opt-out that was made there, so it has a row of its own. */
 static void remember_on_page(struct state *state, const struct message_meta *said, const OptoutRequest *asked)
 {
 	struct stop_row row;
@@ -213,7 +226,7 @@ static void take_back(struct state *state, const struct message_meta *said, cons
 	STATE_PUT(state, stops_page, said->shop, action->address_hash, &row);
 }
 
-/* What was left of a shop that had gone was erased: if it comes back, it is a shop like any other. */
+/* The remaining data of such a shop were erased. If it comes back, it is treated like any other shop. */
 static void take_up_shop(struct state *state, const struct message_meta *said, const AdminAction *action)
 {
 	struct stop_row row;
@@ -269,7 +282,7 @@ void stops_remember_privacy(struct state *state, const struct message_meta *said
 	}
 }
 
-/* A pause stays until something of at least its priority lifts it. */
+/* A pause stays until a status of at least its priority lifts it. */
 void stops_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status)
 {
 	struct status_row row;
@@ -287,7 +300,10 @@ void stops_remember_status(struct state *state, const struct message_meta *said,
 	STATE_PUT(state, stops_status, said->shop, "", &row);
 }
 
-/* The list's rows are compacted by version, so the highest is the truth in any order of reading. */
+/*
+ * The list's rows are compacted by version, so the row with the highest version holds, in any order of
+ * reading.
+ */
 void stops_remember_suppression(struct state *state, const struct message_meta *said, const Suppression *fact)
 {
 	struct stop_row row;

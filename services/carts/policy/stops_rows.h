@@ -15,7 +15,7 @@ struct stop_row {
 	uint64_t version;
 };
 
-/* One change, or several together. */
+/* One change, or several together: these without said_no. */
 struct change_row {
 	uint64_t seq; /* number of the newest change; 0: none, or one that is not in the log yet */
 	int64_t at_us;

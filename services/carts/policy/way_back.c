@@ -1,8 +1,9 @@
 /*
- * way_back.c: where a mail about a cart would lead its shopper
+ * way_back.c: finds out where a mail about a cart would lead its shopper
  *
- * Promises:  pure. The host alone decides, so what is kept of a URL judges it as the URL itself would (shop_owns_url).
- * Read next: shop/shop.c, url.c, letter/render.c (which writes no mail that leads elsewhere)
+ * Promises:  pure. Only the host of a URL decides, so the stored part of the URL gives the same answer as the
+ *            whole URL (shop_owns_url).
+ * Read next: shop/shop.c, url.c, letter/render.c (refuses to write a mail that leads elsewhere)
  */
 #include "services/carts/policy/way_back.h"
 #include "services/kit/http/url.h"

@@ -1,8 +1,8 @@
 /*
- * forecast.c: when the next mail of a cart goes, by what the log says so far
+ * forecast.c: predicts from the log when the next mail of a cart is sent
  *
- * Owns:      the waiter's folded state, and the reminders that it decided on and of which nothing became yet.
- * Promises:  the waiter's own folds and decision; asked twice, the same.
+ * Owns:      the waiter's folded state, and the reminders that it decided on and that have no outcome yet.
+ * Promises:  it uses the waiter's own folds and decision. The same question gives the same answer.
  * Read next: services/carts/waiter/waiter.c, services/carts/policy/plan.c
  */
 #include "services/carts/rehearsal/forecast.h"
@@ -65,7 +65,7 @@ static struct bytes key_of(const char *shop, const char *cart_id, char room[KEY_
 	return BYTES(room, (size_t)len);
 }
 
-/* ---- what is on its way ---- */
+/* ---- reminders at the sender ---- */
 
 static void hear_due(struct forecast *forecast, const struct message_meta *said, const ReminderDue *due)
 {
@@ -90,7 +90,10 @@ static void hear_outcome(struct forecast *forecast, const struct message_meta *s
 		sorted_map_remove(forecast->handed, key);
 }
 
-/* Set by another turn than the one that handed it over: deferred by the sender, or the cart changed. */
+/*
+ * If another turn than the reminder's sets the timer, the sender has deferred the reminder, or the cart has
+ * changed.
+ */
 static void hear_timer(struct forecast *forecast, const struct message_meta *said, const TimerSet *timer)
 {
 	char room[KEY_ROOM];

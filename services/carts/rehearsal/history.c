@@ -1,8 +1,10 @@
 /*
- * history.c: how history went about its decisions
+ * history.c: collects from the log how history made its decisions
  *
- * Owns:      a row per turn of the window, the times in which no timer fired, the answers of the mail server that were no yes.
- * Promises:  a turn is what one process said about one message in one unit of the log; a claim is one of its own.
+ * Owns:      a row for each turn of the window, the times in which no timer fired, and the mail server's
+ *            answers other than "sent".
+ * Promises:  a turn is all that one process said about one message in one unit of the log; a claim is a turn
+ *            of its own.
  * Read next: rehearsal.c
  */
 #include "services/carts/rehearsal/history.h"
@@ -17,7 +19,7 @@
 
 /* A timer that fires later than this after its time was held up. */
 #define GRACE_US (2 * US_PER_S)
-/* So long before the end of the log a message may still be on its way through the services. */
+/* A message from this last part of the log may still be on its way through the services. */
 #define FRESH_US (2 * US_PER_MINUTE)
 
 static const char DEAD_LETTER[] = "dead.letter"; /* the broker's own */
@@ -27,11 +29,11 @@ struct outage {
 };
 
 struct history {
-	struct past_turn *turns;  /* by cause and place, when closed */
-	struct past_turn **order; /* as decided */
+	struct past_turn *turns;  /* sorted by cause and place when closed */
+	struct past_turn **order; /* in the order of the decisions */
 	size_t count, room;
 	uint64_t last_seq;
-	char said_by[64]; /* of the turn that is being heard */
+	char said_by[64]; /* the process of the last turn */
 	struct outage *outages;
 	size_t outage_count, outage_room;
 	struct map *overdue; /* timer -> when it was set, if it was due before that */
@@ -88,7 +90,7 @@ static struct past_turn *begin_turn(struct history *history, const struct messag
 	return turn;
 }
 
-/* A process says a turn in one piece, and a claim by itself. */
+/* The facts of a turn stand together in the log, and a claim stands alone. */
 static struct past_turn *turn_of(struct history *history, const struct message_meta *said, bool claim)
 {
 	struct past_turn *last = history->count ? &history->turns[history->count - 1] : NULL;
@@ -106,7 +108,10 @@ static void hear_audit(struct past_turn *turn, struct bytes payload)
 	if (!read_as(payload, &Audit_msg, &audit))
 		return;
 	turn->now_us = audit.at_us;
-	/* What was said together with the message is known with it: a firing says the wake-up before the timer's end. */
+	/*
+	 * A decision also knows the fact that was said right after its message: a firing says first the
+	 * wake-up, then the end of the timer.
+	 */
 	if (audit.decided_on > turn->cause && audit.decided_on < turn->first)
 		turn->decided_on = audit.decided_on;
 	else if (turn->cause + 1 < turn->first)
@@ -135,7 +140,7 @@ static void hear_end(struct history *history, struct past_turn *turn, struct byt
 
 	if (!read_as(payload, &ReminderOutcome_msg, &outcome))
 		return;
-	if (!turn->ended) { /* released, and then skipped at once: the first is the mail server's */
+	if (!turn->ended) { /* after "released" and "skipped" in one turn, the first is the mail server's answer */
 		turn->ended = true;
 		turn->end = end;
 	}
@@ -202,7 +207,9 @@ static void hear_fired(struct history *history, const struct message_meta *said,
 		(struct outage){ .from_us = fired.due_us, .until_us = said->time_us };
 }
 
-/* An audit is everybody's: whose it is, tells the process that said it. All else that these say, nobody else does. */
+/*
+ * Every service says audits, so the name of the process decides about them. Other topics need no such test.
+ */
 static bool is_under_test(const struct message_meta *said)
 {
 	return strcmp(said->topic, topic_audit.name) != 0 || text_starts(said->said_by, "intake") ||

@@ -96,6 +96,8 @@ void step_keep(struct rehearsal *rehearsal, struct message *message, enum role r
 void step_turns(struct rehearsal *rehearsal, uint64_t before);
 /* Publishes the facts that history had said up to this place. */
 void step_unsaid(struct rehearsal *rehearsal, uint64_t until);
+/* frees those that are left, and their map */
+void step_free_unsaid(struct rehearsal *rehearsal);
 /* decides on it now; takes ownership of it */
 void step_replay(struct rehearsal *rehearsal, struct pending *pending);
 /*

@@ -1,9 +1,10 @@
 /*
- * rehearsal.c: one shop's log, played to the services in virtual time
+ * rehearsal.c: plays one shop's log to the services in virtual time
  *
  * Owns:      the services' states, what is pending, virtual time.
- * Promises:  rehearsal.h's: what came from outside comes as it came; all else is decided anew.
- * Read next: step.c (decisions), schedule.c (what is due), history.c (what history did), totals.c (what came of it)
+ * Promises:  those of rehearsal.h: messages from outside come as they came; all else is decided again.
+ * Read next: step.c (decisions), schedule.c (timers and retries), history.c (history's decisions), totals.c
+ *            (the results)
  */
 #include "services/carts/rehearsal/rehearsal.h"
 #include "bus/base/memory.h"
@@ -16,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NEWEST UINT32_C(0xffffffff) /* no version of history's takes its place again */
+#define NEWEST UINT32_C(0xffffffff) /* no document of history replaces this version */
 
 bool rehearsal_read(struct bytes payload, const pb_msgdesc_t *fields, void *ret)
 {
@@ -56,7 +57,7 @@ void rehearsal_free(struct rehearsal *rehearsal)
 	schedule_free(rehearsal);
 	map_each(rehearsal->pending, free_pending, NULL);
 	map_free(rehearsal->pending);
-	sorted_map_free(rehearsal->unsaid);
+	step_free_unsaid(rehearsal);
 	totals_free(rehearsal->totals);
 	history_free(rehearsal->history);
 	services_under_test_free(rehearsal->under_test);
@@ -68,7 +69,7 @@ void rehearsal_history(struct rehearsal *rehearsal, const struct message_meta *s
 	history_hear(rehearsal->history, said, payload, services_under_test_says(rehearsal->under_test, said->topic));
 }
 
-/* --- before the window: what was, is folded --- */
+/* --- before the window: everything is folded as it was --- */
 
 static void remember(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
 {
@@ -85,7 +86,7 @@ static void remember(struct rehearsal *rehearsal, const struct message_meta *sai
 	}
 }
 
-/* --- where it begins --- */
+/* --- the beginning of the window --- */
 
 static void say_document(struct rehearsal *rehearsal, const struct rehearsal_document *text)
 {
@@ -141,8 +142,9 @@ static void open_window(struct rehearsal *rehearsal)
 /* --- in the window --- */
 
 /*
- * What an operator said, or an outcome whose beginning lies before the window, comes from outside. So does a purchase, also one that
- * the sender was told of when it asked the storefront.
+ * true: the message is taken from history. This holds for a message that no rehearsed service says; an alarm;
+ * a purchase, also one that the storefront told the sender; an outcome that an operator said; and a fact
+ * about a message whose outcome is history's (as_it_did_from).
  */
 static bool is_history(const struct rehearsal *rehearsal, const struct message_meta *said)
 {

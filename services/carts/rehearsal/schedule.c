@@ -1,9 +1,9 @@
 /*
- * schedule.c: what is due in virtual time: timers that history did not fire, and messages that are tried again; what the waiter would say
- * now about each cart that waits
+ * schedule.c: runs what is due in virtual time: timers that history did not fire, and retries; and asks what
+ * the waiter would say now about each waiting cart
  *
- * Promises:  a timer that history fired as well fires at history's place, with its clock; any other one when it is due, or at the
- *            end of the time in which history's timers did not fire.
+ * Promises:  a timer that history fired too fires at history's place, with its clock. Any other timer fires
+ *            when it is due, or at the end of the time in which history's timers did not fire.
  * Read next: step.c, services/platform/timer/rows.h
  */
 #include "bus/base/memory.h"
@@ -17,7 +17,7 @@ static const char CART[] = "cart/";
 
 struct item {
 	struct pending *again; /* NULL: a timer */
-	int64_t now_us;        /* what the clock shows then */
+	int64_t now_us;        /* virtual time when it runs */
 	uint64_t version;
 	int64_t due_us;
 	char name[TIMER_NAME_MAX];
@@ -89,7 +89,7 @@ static bool is_it(const TimerSet *set, const TimerFired *fired)
 	return strcmp(set->name, fired->name) == 0 && set->version == fired->version && set->due_us == fired->due_us;
 }
 
-/* It may have been set anew while the firing was on its way: what it was before has fired all the same. */
+/* The timer may have been set again while it was firing. Then the timer as it was before has fired. */
 void schedule_fire_as_it_did(struct rehearsal *rehearsal, const TimerFired *fired)
 {
 	uint64_t wake = text_starts(fired->name, CART) && strcmp(rehearsal->wake_key, fired->name + strlen(CART)) == 0
@@ -170,7 +170,8 @@ void schedule_free(struct rehearsal *rehearsal)
 /*
  * What the waiter would say if it looked at every waiting cart now
  *
- * Promises:  the waiter's own decision; nothing that it says is folded, so each cart is looked at as the log has it.
+ * Promises:  it is the waiter's own decision. The facts of a look are not folded, so each cart is looked at
+ *            as the log has it.
  */
 
 struct looking {
@@ -217,7 +218,7 @@ static void look_at(const struct looking *looking, const TimerSet *set, const Ca
 
 		read_fact(&fact, payload, &look, &audit);
 	}
-	if (turn.facts > 0) /* else the cart is not what the timer was set for */
+	if (turn.facts > 0) /* without facts the timer belongs to another revision of the cart */
 		looking->each(&look, looking->context);
 }
 

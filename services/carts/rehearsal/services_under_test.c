@@ -12,7 +12,7 @@ static const struct service *const services[ROLES] = {
 	[ROLE_INTAKE] = &intake, [ROLE_WAITER] = &waiter, [ROLE_SENDER] = &sender, [ROLE_TIMER] = &timer
 };
 
-enum { FAILURES_USUAL = 5 }; /* of a service that declares nothing, as the broker has it */
+enum { FAILURES_USUAL = 5 }; /* the broker's limit for a service that declares none */
 
 struct services_under_test {
 	struct replay *replay[ROLES];
@@ -29,7 +29,10 @@ struct services_under_test *services_under_test_new(const char *folder, char ret
 {
 	struct services_under_test *under_test = memory_new(sizeof(*under_test));
 
-	/* Mails are written, because what cannot be written is not sent; nobody ever sees their links. */
+	/*
+	 * Mails are written, because a mail that cannot be written is skipped. They are never sent, so any
+	 * links will do.
+	 */
 	sender_set_up(&under_test->sender,
 		&(struct sender_setup){ .public_url = "https://rehearsal.invalid",
 			.link_key = bytes_of("rehearsed mails are never sent !") });

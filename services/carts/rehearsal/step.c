@@ -1,10 +1,12 @@
 /*
- * step.c: decisions, at history's place or alone
+ * step.c: makes decisions, at history's place or alone
  *
- * Promises:  a decision that history made too is made on what history had seen, with history's clock, and is heard of where
- *            history's was; one that history said nothing about is made behind those on the messages before it; one that follows
- *            from a difference is made at once, and so is what follows from it.
- * Read next: rehearsal.c (what comes), schedule.c (what is due), history.c (what history did)
+ * Promises:  a decision that history made too is made on what history had seen, with history's clock, and is
+ *            published at history's place. A decision about which history said nothing is made after those on
+ *            the messages before it. A decision that follows from a difference is made at once, and so are
+ *            its consequences.
+ * Read next: rehearsal.c (incoming messages), schedule.c (timers and retries), history.c (history's
+ *            decisions)
  */
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -46,7 +48,7 @@ static void message_free(struct message *message)
 	free(message);
 }
 
-/* Takes the message. */
+/* Takes ownership of the message. */
 static struct pending *pending_new(struct message *message, enum role role, uint64_t past)
 {
 	struct pending *pending = memory_new(sizeof(*pending));
@@ -72,13 +74,13 @@ void pending_free(struct pending *pending)
 	free(pending);
 }
 
-struct unsaid { /* decided, and not known to the others yet */
+struct unsaid { /* a fact that only the service that said it knows so far */
 	struct message *message;
 	enum role has_it;
 	uint64_t past;
 };
 
-/* --- saying --- */
+/* --- publishing --- */
 
 static void note_timer(struct rehearsal *rehearsal, const struct message *message)
 {
@@ -101,8 +103,9 @@ struct looking {
 };
 
 /*
- * A queue is handed out in the log's order, by one key even across retries. So what history decided on without a word, it decided on
- * behind the message before it: hours later, if nobody was there to decide. The sender's mails run side by side.
+ * The broker delivers a queue in the log's order; messages of one key keep it even across retries. So a
+ * decision without facts was made after that on the message before it, perhaps hours later, if no process was
+ * there to decide. The sender's mails run side by side.
  */
 static void look_before(struct bytes key, void *value, void *context)
 {
@@ -169,19 +172,35 @@ static void say_later(struct rehearsal *rehearsal, uint64_t place, const struct 
 	sorted_map_put(rehearsal->unsaid, BYTES(key, sizeof(key)), BYTES(unsaid, sizeof(*unsaid)), 0);
 }
 
+/* false: there is none up to this place; takes it out of the map */
+static bool take_unsaid(struct rehearsal *rehearsal, uint64_t until, struct unsaid *ret)
+{
+	const struct sorted_map_entry *first = sorted_map_first(rehearsal->unsaid);
+	uint8_t key[16];
+
+	if (!first || get_be64(sorted_map_key(first).data) > until)
+		return false;
+	memcpy(ret, sorted_map_value(first).data, sizeof(*ret));
+	memcpy(key, sorted_map_key(first).data, sizeof(key));
+	sorted_map_remove(rehearsal->unsaid, BYTES(key, sizeof(key)));
+	return true;
+}
+
 void step_unsaid(struct rehearsal *rehearsal, uint64_t until)
 {
-	const struct sorted_map_entry *first;
+	struct unsaid unsaid;
 
-	while ((first = sorted_map_first(rehearsal->unsaid)) && get_be64(sorted_map_key(first).data) <= until) {
-		struct unsaid unsaid;
-		uint8_t key[16];
-
-		memcpy(&unsaid, sorted_map_value(first).data, sizeof(unsaid));
-		memcpy(key, sorted_map_key(first).data, sizeof(key));
-		sorted_map_remove(rehearsal->unsaid, BYTES(key, sizeof(key)));
+	while (take_unsaid(rehearsal, until, &unsaid))
 		step_publish(rehearsal, unsaid.message, unsaid.has_it, unsaid.past);
-	}
+}
+
+void step_free_unsaid(struct rehearsal *rehearsal)
+{
+	struct unsaid unsaid;
+
+	while (take_unsaid(rehearsal, UINT64_MAX, &unsaid))
+		message_free(unsaid.message);
+	sorted_map_free(rehearsal->unsaid);
 }
 
 static uint64_t past_of(const char *topic, const struct past_turn *turn, uint64_t wake)
@@ -220,7 +239,7 @@ void step_facts(
 
 /* --- deciding --- */
 
-/* The claim of its mail; from now on it runs. */
+/* Says the claim of the mail; from now on the effect runs. */
 static void claim(struct rehearsal *rehearsal, struct pending *pending, const struct replay_turn *working,
 	const struct past_turn *turn)
 {
@@ -249,14 +268,17 @@ static struct replay_turn end_effect(struct rehearsal *rehearsal, struct pending
 		buffer_bytes(&pending->message->payload), &working, &result, CLAIM_FRESH, rehearsal->now_us);
 }
 
-/* An effect without a claim asks the world: it is not there, and what there is to decide is decided without its answer. */
+/*
+ * An effect without a claim asks another system, which a rehearsal does not have. So the decision is made
+ * without its answer.
+ */
 static struct replay_turn ask_nobody(struct rehearsal *rehearsal, struct pending *pending, struct replay_turn working)
 {
 	return replay_result(services_under_test_replay(rehearsal->under_test, pending->role), &pending->message->said,
 		buffer_bytes(&pending->message->payload), &working, NULL, CLAIM_NONE, rehearsal->now_us);
 }
 
-/* true: it is decided, or to be tried again; false: its mail is on its way until history's answers. */
+/* true: the message is decided on, or must be tried again; false: its mail runs until history's answer. */
 static bool decide_pending(
 	struct rehearsal *rehearsal, struct pending *pending, const struct past_turn *turn, struct replay_turn *ret)
 {
@@ -280,7 +302,7 @@ static bool decide_pending(
 	return true;
 }
 
-/* Later, or given up as the broker gives up. */
+/* Schedules a retry. The message is freed if it is done, or after as many failures as the broker allows. */
 static void end(struct rehearsal *rehearsal, struct pending *pending, const struct replay_turn *ended)
 {
 	pending->failures += ended->verdict == TURN_RETRY && ended->failed;
@@ -315,7 +337,7 @@ static void step_turn(struct rehearsal *rehearsal, struct pending *pending, cons
 	pending->decided = true;
 	if (turn->finds_order && !pending->as_it_did_from)
 		pending->as_it_did_from =
-			turn->first; /* the storefront's answer is history's, and so is what it led to */
+			turn->first; /* the storefront's answer is history's, and so are its consequences */
 	if (pending->as_it_did_from)
 		return;
 	rehearsal->counts.as_it_was++;
@@ -325,7 +347,7 @@ static void step_turn(struct rehearsal *rehearsal, struct pending *pending, cons
 	if (ended.verdict == TURN_RETRY && pending->turns_left > 0)
 		return;
 	if (ended.verdict != TURN_RETRY && turn->ended && pending->turns_left > 0) {
-		pending->as_it_did_from = turn->first + 1; /* its outcome turned up later, and is history's */
+		pending->as_it_did_from = turn->first + 1; /* history said its outcome later, so it is history's */
 		return;
 	}
 	map_remove(rehearsal->pending, map_number(&pending->past));

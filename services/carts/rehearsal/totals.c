@@ -1,8 +1,8 @@
 /*
- * totals.c: what became of each step, in history and in the rehearsal
+ * totals.c: collects the results of each step, in history and in the rehearsal
  *
- * Promises:  of several ends of one step the furthest counts, as in carts/policy/sends.h; of a shop that is only observed, the first time
- *            that the step would have gone.
+ * Promises:  of several results of one step the most final one counts, as in carts/policy/sends.h; in a shop
+ *            that is only observed, the first time at which the step would have been sent.
  */
 #include "services/carts/rehearsal/totals.h"
 #include "bus/base/memory.h"
@@ -82,7 +82,7 @@ static void hear_outcome(struct totals *totals, struct bytes payload, enum step_
 		really);
 }
 
-/* In a shop that is only observed the waiter's audit is all that there is. */
+/* In a shop that is only observed, only the waiter's audits tell which steps would have been sent. */
 static void hear_audit(struct totals *totals, struct bytes payload, bool really)
 {
 	Audit audit;

@@ -1,5 +1,5 @@
 /*
- * data.c: a report for programs: JSON and CSV, plain numbers, keys that stay
+ * data.c: writes a report for programs: JSON and CSV, with plain numbers and keys that stay
  *
  * Read next: print.c
  */
@@ -79,8 +79,9 @@ static json_t *money_json(const struct report_figures *figures)
 
 static json_t *period_json(const struct period *period, json_t *counts, const struct report_figures *figures)
 {
-	return json_pack("{s:s,s:I,s:I,s:o,s:o}", "period", period->name, "from_us", (json_int_t)period->from_us,
-		"to_us", (json_int_t)period->to_us, "counts", counts, "money", money_json(figures));
+	return json_pack("{s:s,s:I,s:I,s:o,s:o,s:I}", "period", period->name, "from_us", (json_int_t)period->from_us,
+		"to_us", (json_int_t)period->to_us, "counts", counts, "money", money_json(figures), "sums_left_out",
+		(json_int_t)figures->sums_left_out);
 }
 
 json_t *report_json(const struct report *report)

@@ -1,8 +1,9 @@
 /*
- * html.c: a report as an HTML mail: what was won, a paragraph, every count beside the period before
+ * html.c: writes a report as an HTML mail: the amounts won, a paragraph, every count beside the period before
  *
- * Promises:  the figures of the text, in another shape; what shoppers or shops wrote is escaped; the writing direction is that of
- *            the words; amounts stand on lines of their own, so that the longest fits on a telephone.
+ * Promises:  it shows the figures of the text report. Texts of shoppers and shops are escaped. The writing
+ *            direction is that of the words. Amounts stand on lines of their own, so that the longest fits on
+ *            a telephone.
  * Read next: print.c, mail/style.h
  */
 #include "services/kit/web/html.h"
@@ -10,7 +11,7 @@
 #include "services/carts/report/report.h"
 #include "services/kit/mail/style.h"
 
-enum { PIXELS_BIG = 34, PIXELS_LONG = 24, LETTERS_LONG = 16 }; /* of an amount; one that long is set smaller */
+enum { PIXELS_BIG = 34, PIXELS_LONG = 24, LETTERS_LONG = 16 }; /* of an amount; a long one is smaller */
 
 struct page {
 	const struct report *report;

@@ -1,7 +1,8 @@
 /*
- * narrate.c: what a model is told about a month, and what is believed of its answer
+ * narrate.c: asks a model for a summary's paragraph, and checks its answer
  *
- * Promises:  it is told what the summary shows, and no more: no cart, no shopper, no address; the same figures ask the same.
+ * Promises:  the model gets the figures of the summary and no more: no cart, no shopper, no address. The same
+ *            figures give the same question.
  * Read next: narrate.h, model/line.c
  */
 #include "services/carts/report/narrate.h"
@@ -29,7 +30,7 @@ static const char task[] =
 
 struct listing {
 	json_t *list;
-	struct buffer *text; /* the same as text: what its numbers are looked for in */
+	struct buffer *text; /* the same as text, in which the answer's numbers are looked for */
 };
 
 static void list_line(const struct report_line *line, void *context)

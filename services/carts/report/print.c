@@ -1,8 +1,9 @@
 /*
- * print.c: a report for people, in words and lines, and as text
+ * print.c: writes a report for people: sentences, lines, and all of it as text
  *
- * Promises:  same figures, same bytes; a figure is only ever printed from the ledger's count; amounts, numbers, days and plural
- *            forms are ICU's, in the language of the words and with the habits of the shop's locale.
+ * Promises:  the same figures give the same bytes. Every printed figure comes from the report fold. ICU
+ *            formats amounts, numbers, days and plural forms, in the language of the words and with the
+ *            habits of the shop's locale.
  * Read next: words/en.txt (the words), html.c, data.c (for programs)
  */
 #include "bus/base/cleanup.h"
@@ -91,7 +92,7 @@ bool report_make(const struct state *state, const struct shop *shop, const struc
 
 /* ---- sentences ---- */
 
-/* An ICU message pattern, filled in; its arguments are doubles, or strings as UChar. "": ICU cannot. */
+/* Fills in an ICU message pattern; its arguments are doubles, or strings as UChar. "" if ICU fails. */
 static void fill_in(char *ret, int room, const char *locale, const char *pattern, ...)
 {
 	UErrorCode error = U_ZERO_ERROR;
@@ -265,7 +266,7 @@ static int width_of(UChar32 c)
 	return width == U_EA_WIDE || width == U_EA_FULLWIDTH ? 2 : 1;
 }
 
-/* As a terminal shows it. */
+/* The columns that a text has on a terminal. */
 static int columns_of(const char *text)
 {
 	int columns = 0;

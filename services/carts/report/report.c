@@ -1,7 +1,8 @@
 /*
- * report.c: counts carts, mails, orders and people of a stretch of time
+ * report.c: counts carts, mails, orders and people of a period
  *
- * Promises:  pure; each cart is counted once per line; sums that do not fit stay at the largest number rather than wrap.
+ * Promises:  pure. Each cart is counted at most once in a line about carts. A sum that does not fit stays at
+ *            the largest number and does not wrap. A sum for which there is no place is counted.
  * Read next: report_fold.c, print.c
  */
 #include "services/carts/report/report.h"
@@ -25,7 +26,7 @@ static void add_minor(int64_t *sum, int64_t minor)
 		*sum = INT64_MAX;
 }
 
-/* The place of this currency in a sorted list; NULL: there are too many. */
+/* The place of this currency in a sorted list; NULL: the list is full. */
 static struct report_figures_sum *sum_of(struct report_figures_sum list[REPORT_CURRENCIES_MAX], const char *currency)
 {
 	int at = 0;
@@ -57,8 +58,10 @@ static void count_order(const struct counting *counting, const struct report_fol
 	else
 		counting->figures->orders[class]++;
 	sum = money.currency[0] ? sum_of(counting->figures->sums[class], money.currency) : NULL;
-	if (!sum)
+	if (!sum) {
+		counting->figures->sums_left_out += money.currency[0] != '\0';
 		return;
+	}
 	add_minor(&sum->total_minor, money.total_minor);
 	add_minor(&sum->back_minor, money.back_minor);
 }
@@ -84,7 +87,7 @@ static void count_end(const struct counting *counting, const struct report_fold_
 	counting->figures->written_off += row->closed_reason == CLOSED_BY_OWNER;
 }
 
-/* It may still come. */
+/* true: the cart has no address; an open cart may still get one. */
 static bool has_no_address(const struct report_fold_row *row)
 {
 	return row->closed_reason == CLOSED_NO_ADDRESS || (row->status == CART_OPEN && !*row->address_hash);

@@ -53,7 +53,10 @@ extern const struct report_words report_words[]; /* of words/<language>.txt; end
  */
 const struct report_words *report_words_for(const char *locale, char ret_tag[LOCALE_ROOM]);
 
-enum { REPORT_CURRENCIES_MAX = 16, REPORT_AMOUNT_ROOM = 80 };
+enum {
+	REPORT_CURRENCIES_MAX = 16, /* of a class; with more a summary would not fit its message */
+	REPORT_AMOUNT_ROOM = 80
+};
 
 struct report_figures {
 	uint32_t seen;                        /* new carts */
@@ -66,6 +69,8 @@ struct report_figures {
 	uint32_t no_address;
 	uint32_t opted_out, complaints, bounces; /* people */
 	uint32_t to_owner, refused, ambiguous;   /* mails */
+	/* orders whose money is in no sum, because their class already has REPORT_CURRENCIES_MAX currencies */
+	uint32_t sums_left_out;
 	struct report_figures_sum {
 		char currency[4];
 		int64_t total_minor, back_minor;

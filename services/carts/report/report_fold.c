@@ -1,15 +1,17 @@
 /*
- * report_fold.c: folds carts, what was mailed about them, and what people did, into rows for reports
+ * report_fold.c: folds carts, their mails and clicks, and people's opt-outs and complaints into rows for
+ * reports
  *
  * Owns:      of a service's state the tables
  *              ledger          cart id -> struct cart_row
  *              ledger.mails    cart id -> struct mails_row
  *              ledger.clicks   cart id -> struct clicks_row
  *              ledger.merged   cart id -> ids of the carts that were merged into it, each with its NUL
- *              ledger.people   a suppression's address hash, or the number of a complaint or bounce -> struct person_row
- * Promises:  a sent mail is never overwritten by a lesser outcome; carts, mails and clicks do not touch each other, so their order
- *            does not matter, and each is forgotten for itself: a cart some time after its last word, what was mailed with the
- *            facts.
+ *              ledger.people   a suppression's address hash, or the number of a complaint or bounce ->
+ *                              struct person_row
+ * Promises:  a sent mail is never overwritten by a lesser outcome. Carts, mails and clicks have rows of their
+ *            own, so their order does not matter. A cart and its clicks are forgotten some time after its
+ *            last change, its mails together with their facts.
  * Read next: report.c, services/carts/exporter, services/carts/summarizer
  */
 #include "services/carts/report/report_fold.h"
@@ -27,9 +29,9 @@ struct cart_row {
 	int64_t total_minor, order_total_minor;
 	char currency[4], order_currency[4];
 	bool test;
-	int64_t order_refunded_minor, order_cancelled_us; /* from here on: not in rows of an older program */
+	int64_t order_refunded_minor, order_cancelled_us; /* an older program's rows end before this field */
 	char address_hash[40];
-	int64_t own_first_us, own_second_us; /* from here on likewise */
+	int64_t own_first_us, own_second_us; /* some older programs' rows end before this field */
 };
 
 struct mails_row {
@@ -280,7 +282,7 @@ static int64_t last_word_us(const struct cart_row *row)
 	return last_us;
 }
 
-/* An open cart is looked at again, however long its waits are. */
+/* An open cart stays, however long its waits are, because it is looked at again. */
 static bool note_old(const char *shop, const char *cart_id, struct bytes value, void *context)
 {
 	struct old *old = context;
@@ -322,13 +324,16 @@ void report_fold_forget(struct state *state, const char *shop, int64_t before_us
 }
 
 /*
- * Three classes of orders, and what was kept of them
+ * The three classes of orders, and the money that the shop kept
  *
- * Promises:  pure; a purchase before the mail, a mail to the owner and a window that is over credit nothing; a click proves that
- *            a mail arrived of which nothing else is known.
+ * Promises:  pure. A purchase before the mail, a mail to the owner and a window that is over give no credit.
+ *            A click proves that a mail with an unknown result arrived.
  */
 
-/* Mail scanners follow the links of a mail as well, within seconds of its delivery: nobody reads and clicks that fast. */
+/*
+ * Mail scanners follow the links of a mail too, within seconds of its delivery. No shopper reads and clicks
+ * that fast.
+ */
 #define SCANNERS_CLICK_US US_PER_MINUTE
 
 static bool within(int64_t cause_us, int64_t bought_us, int64_t window_us)
@@ -341,7 +346,10 @@ static bool may_have_arrived(const struct report_fold_mail *mail)
 	return (mail->phase == SEND_SENT || mail->phase == SEND_AMBIGUOUS) && !mail->to_owner;
 }
 
-/* A click is of a mail that went: a link that the owner tried, or that a machine followed, is none. */
+/*
+ * A click counts only if the shopper's mail may have arrived: clicks of the owner and of scanners do not
+ * count.
+ */
 static bool click_counts(const struct report_fold_row *row, const struct report_fold_click *click)
 {
 	if (click->step < 1 || click->step > 2)

@@ -1,9 +1,10 @@
 /*
- * asking.c: before a reminder is mailed, the storefront is asked whether there is an order that nobody told us of
+ * asking.c: asks the storefront for an order that no webhook reported, before a reminder is mailed
  *
- * Promises:  asked only about what would be mailed now; an order that is found is said as one, so that intake, waiter and every
- *            sender learn of it, and what its own webhook says later changes nothing; silence decides nothing, the log does, and
- *            the mail's record says which of them it was.
+ * Promises:  only a reminder that would be mailed now is asked about. An order that is found is published as
+ *            a cart.checkout, so that intake, waiter and every sender learn of it; its own webhook changes
+ *            nothing later. If the storefront is silent, the log alone decides. The mail's record says which
+ *            of the two decided.
  * Read next: services/carts/orders/orders.h, sender.c
  */
 #include "services/carts/sender/asking.h"
@@ -58,11 +59,13 @@ void asking_say_order(struct turn *turn, const CartCheckout *order)
 
 void asking_note(const struct asked *asked, char ret[240])
 {
+	char note[300];
 	ret[0] = 0;
 	if (asked->nobody)
 		return;
 	if (asked->word == STOREFRONT_SILENT)
-		snprintf(ret, 240, "; the storefront gave no answer, the log decided: %.150s", asked->why);
+		snprintf(note, sizeof(note), "; the storefront gave no answer, the log decided: %s", asked->why);
 	else
-		snprintf(ret, 240, "; the storefront knows no order of it");
+		snprintf(note, sizeof(note), "; the storefront knows no order of it");
+	text_copy(ret, 240, note); /* cuts it at a character */
 }

@@ -1,9 +1,10 @@
 /*
- * may_send.c: whether a reminder may be mailed now, and if not, why and what then
+ * may_send.c: decides if a reminder may be mailed now; if not, why, and what to do instead
  *
- * Promises:  no stop, no outcome and no claim of this step is overlooked that the projections have passed; same facts, same
- *            finding. Permanent reasons come before passing ones, so that nothing is deferred that will never be sent.
- * Read next: sender.c (what is done about each finding), services/carts/policy/stops.h
+ * Promises:  it sees every stop, outcome and claim of this step that the projections have delivered. The same
+ *            facts give the same finding. Permanent reasons come before passing ones, so that no mail is
+ *            deferred that will never be sent.
+ * Read next: sender.c (acts on each finding), services/carts/policy/stops.h
  */
 #include "services/carts/sender/may_send.h"
 #include "services/carts/policy/cart_rows.h"
@@ -15,7 +16,7 @@
 #include "services/kit/documents/docs.h"
 #include "services/kit/mail/pace.h"
 
-#define UNPAID_US (10 * US_PER_MINUTE) /* until it is decided anew, with what intake and waiter have heard of it */
+#define UNPAID_US (10 * US_PER_MINUTE) /* then the waiter decides again, and intake and waiter know the order */
 
 static const char AWAY[] = "a gateway was away, and what platforms could not deliver may still come";
 
@@ -84,7 +85,7 @@ static struct finding found_mode(ShopMode mode, const struct shop *shop)
 	return found(DECIDED_SEND, NULL);
 }
 
-/* The waiter asked as well; the shop's policy may have changed since. */
+/* The waiter checked this too, but the shop's policy may have changed since. */
 static struct finding found_policy(
 	const struct state *state, const struct shop *shop, ShopMode mode, const CartState *cart)
 {
@@ -96,7 +97,7 @@ static struct finding found_policy(
 		: found_skip(eligibility_word(eligibility), eligibility_text(eligibility));
 }
 
-/* An order that is not paid, heard of after the decision: the shopper is at it. */
+/* An order that is not paid came after the decision, so the shopper is still there. */
 static struct finding found_unpaid(const struct stopped *stopped, const ReminderDue *due, int64_t now_us)
 {
 	if (stopped->unpaid_us <= due->cart.abandoned_us || stopped->unpaid_seq <= due->decided_on)
@@ -107,8 +108,9 @@ static struct finding found_unpaid(const struct stopped *stopped, const Reminder
 }
 
 /*
- * The window that is not written in the rules keeps mails about *other* carts apart: between the two of one cart lie the waits,
- * which are. A window that the owner wrote counts for every mail.
+ * A window that the rules do not write applies only between mails about *different* carts: the waits, which
+ * the rules do write, keep the two mails of one cart apart. A window that the owner wrote applies to every
+ * mail.
  */
 static bool window_counts(
 	const struct state *state, const char *shop, const ReminderDue *due, const struct rules *rules, int64_t last_us)
@@ -119,7 +121,7 @@ static bool window_counts(
 	return !send_may_have_gone(first.phase) || first.at_us < last_us;
 }
 
-/* What passes by itself, and when it has passed; the quiet hours come on top of either. */
+/* A reason that passes by itself, and when it has passed; quiet hours may follow. */
 struct passing {
 	int64_t until_us;
 	const char *reason;
@@ -172,7 +174,10 @@ static struct pace pace_of_all(const struct sender *context)
 			context->most_a_minute || context->most_a_day ? reminder_mails_under_way(context, NULL) : 0 };
 }
 
-/* Over the rate a mail waits where it is; over the day's number it is decided anew on the next day, after the quiet hours. */
+/*
+ * Over the limit per minute a mail waits in the queue. Over the limit per day it is decided on again on the
+ * next day, after the quiet hours.
+ */
 static struct finding found_pace(const struct state *state, const struct shop *shop, int64_t now_us)
 {
 	const struct sender *context = sender_context(state);
@@ -201,7 +206,10 @@ static bool pace_lets(const struct state *state, const struct shop *shop, const 
 	return pace_holds(state, &of_shop, &claim) && pace_holds(state, &of_all, &claim);
 }
 
-/* Everything but this step's own sends and its being late. */
+/*
+ * The checks of the cart, its shopper, the policy and the mode: not the step's own sends, its lateness, the
+ * hours and the pace.
+ */
 static struct finding found_now(
 	const struct state *state, const struct shop *shop, ShopMode mode, const ReminderDue *due, int64_t now_us)
 {
@@ -216,7 +224,7 @@ static struct finding found_now(
 	return finding.decision == DECIDED_SEND ? found_unpaid(&stopped, due, now_us) : finding;
 }
 
-/* The order of the questions: spent? known? late? stopped? whose? when? */
+/* The order of the checks: spent? shop known? stopped for good? late? paused or not paid? hours? pace? */
 static struct finding find(
 	const struct state *state, const struct finding *known, ShopMode mode, const ReminderDue *due, int64_t now_us)
 {

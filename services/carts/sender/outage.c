@@ -1,10 +1,13 @@
 /*
- * outage.c: the mail server cannot be reached; after no gateway could be, mails wait for what the platforms may send again
+ * outage.c: delays mails while the mail server cannot be reached, and after a time without a reachable
+ * gateway
  *
- * Owns:      the alarm mail-server; the tables outage (kind -> raised) and away (gateway -> struct away_row) of the service's state.
- * Promises:  one alarm of an outage, whichever sender notices it first, and one word that it is over. Mails wait meanwhile: nothing is
- *            said about any of them.
- * Read next: services/kit/effect/circuit.h (who probes), services/platform/gateway/downtime.h (who says that a gateway was away), sender.c
+ * Owns:      the alarm mail-server; the tables outage (kind -> raised) and away (gateway -> struct away_row)
+ *            of the service's state.
+ * Promises:  one alarm for an outage, from the sender that notices it first, and one message that it is over.
+ *            Meanwhile mails wait, and nothing is published about them.
+ * Read next: services/kit/effect/circuit.h (decides when the server is probed),
+ *            services/platform/gateway/downtime.h (tells that a gateway was away), sender.c
  */
 #include "services/carts/sender/outage.h"
 #include "bus/base/text.h"

@@ -1,7 +1,8 @@
 /*
- * outcome.c: the facts that end a reminder, or put it off; claims that were not used
+ * outcome.c: publishes the facts that end or defer a reminder, and the claims that were not used
  *
- * Promises:  every outcome comes with its audit in the same turn; keys and versions are those that carts/policy/sends.h folds by.
+ * Promises:  every outcome comes with its audit in the same turn; keys and versions are those by which
+ *            carts/policy/sends.h folds.
  * Read next: sender.c
  */
 #include "services/carts/sender/outcome.h"
@@ -54,7 +55,7 @@ void say_outcome(struct turn *turn, enum claim_state end, const struct outcome *
 {
 	const struct ending *ending = ending_of(end);
 	const ReminderDue *due = outcome->due;
-	char key[100], grounds[400];
+	char key[100], grounds[700]; /* more than an audit has room for: TEXT_COPY cuts at a character */
 	ReminderOutcome said = { .step = due->step,
 		.attempt = outcome->attempt,
 		.due_seq = turn_message(turn)->seq,
@@ -110,8 +111,9 @@ void say_left(struct turn *turn, const ReminderDue *due, const char *reason)
 /*
  * Unused claims: the sender was killed, and the last byte of the mail is known not to have left
  *
- * Owns:      the table unused (run/message/attempt -> nothing) of the service's state; a row goes when the log forgets it as a fact.
- * Promises:  said again it changes nothing; it is about one claim of one run alone.
+ * Owns:      the table unused (run/message/attempt -> when) of the service's state; a row goes when the log
+ *            forgets its fact.
+ * Promises:  repeating the fact changes nothing; it is about one claim of one run only.
  */
 
 STATE_NUMBERS(unused, "unused");

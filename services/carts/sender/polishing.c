@@ -1,8 +1,9 @@
 /*
- * polishing.c: before a reminder is mailed, a model may say its opening line better
+ * polishing.c: asks a model for a better opening line before a reminder is mailed
  *
- * Promises:  asked only for what would be mailed now, and before the claim; nothing that comes of it decides whether a mail goes;
- *            what it cost is said with what became of the mail. A process that dies between the two loses that figure.
+ * Promises:  a model is asked only for a reminder that would be mailed now, and before the claim. Its answer
+ *            never decides whether a mail is sent. The cost is published when the mail ends, also without an
+ *            outcome (no mail server, no claim). It is lost if the process dies or loses its session before.
  * Read next: services/carts/letter/polish.h, sender.c
  */
 #include "services/carts/sender/polishing.h"
@@ -13,7 +14,7 @@
 #include "services/kit/documents/docs.h"
 #include <stdlib.h>
 
-/* As far as its opening line goes. */
+/* The reminder with the fields that its opening line needs. */
 static struct reminder reminder_of(
 	const struct state *state, const struct finding *finding, const ReminderDue *due, int64_t now_us)
 {

@@ -1,8 +1,9 @@
 /*
- * reminder_mail.c: writes the mail of a reminder; what the sender needs for that, and which mails it has under way
+ * reminder_mail.c: sets up the sender's context, writes the mail of a reminder, and lists the running mails
  *
- * Owns:      which mails a sender has under way.
- * Promises:  same reminder, facts and time: same bytes; the unsubscribe link is signed for this shopper and shop alone.
+ * Owns:      the list of the mails that a sender works on.
+ * Promises:  the same reminder, facts and time give the same bytes; the unsubscribe link is signed for this
+ *            shopper and shop alone.
  * Fails by:  -EINVAL with the reason in words.
  * Read next: services/kit/mail/message.h, services/kit/web/signed_link.h
  */
@@ -60,7 +61,10 @@ uint32_t reminder_mails_under_way(const struct sender *context, const char *shop
 	return count;
 }
 
-/* An effect's request is const to who decides on it; that it was claimed is the sender's own note. */
+/*
+ * The functions that decide on an effect get its request as const. The note that it was claimed is the
+ * sender's own, so it is written all the same.
+ */
 void reminder_mail_claimed(const struct reminder_mail *reminder_mail)
 {
 	((struct reminder_mail *)reminder_mail)->claimed = true;
@@ -86,8 +90,8 @@ static int unsubscribe_url(const struct sender *context, const char *shop, const
 }
 
 /*
- * The way back by way of the gateway, which counts that it was taken. The owner's copy has none: what the owner clicks is no
- * shopper's. NULL: the storefront's own.
+ * The link back through the gateway, which counts the click. NULL: the mail has the storefront's own link. So
+ * has the owner's copy, because a click of the owner is not a shopper's.
  */
 static const char *return_url(const struct sender *context, const char *shop, const struct finding *finding,
 	const ReminderDue *due, struct buffer *ret)

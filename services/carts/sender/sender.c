@@ -2,17 +2,20 @@
  * sender.c: mails reminders, each at most once
  *
  * Hears:     reminder.due
- * Remembers: send.claim, send.unused, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.state,
- *            cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, privacy.request, suppression,
- *            gateway.away, document, alarm, model.used
- * Says:      send.claim, send.unused, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.checkout,
- *            timer.set, audit, mail.feedback, alarm, model.used
- * Promises:  a (cart, step) is mailed once: the last byte leaves only behind a fresh claim, with no stop, no outcome and no pause
- *            known; what may have gone is never tried again.
- * Fails by:  later, with backoff, on what may pass (a 4xx, a connection that ended); with all others, while there is no connection at
- *            all; a claim whose owner fell silent becomes ambiguous.
- * Read next: services/kit/effect/claim.h (the machine it runs on), may_send.c (whether), asking.c (what the storefront knows),
- *            polishing.c (its first line), reminder_mail.c (what), outcome.c (how it is said)
+ * Remembers: send.claim, send.unused, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous,
+ *            reminder.skipped, cart.state, cart.changed, cart.checkout, optout.request, mail.feedback,
+ *            admin.action, shop.status, privacy.request, suppression, gateway.away, document, alarm,
+ *            model.used
+ * Says:      send.claim, send.unused, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous,
+ *            reminder.skipped, cart.checkout, timer.set, audit, mail.feedback, alarm, model.used
+ * Promises:  a (cart, step) is mailed once. The last byte leaves only after a fresh claim, while no stop,
+ *            outcome or pause is known. A mail that may have been sent is never tried again.
+ * Fails by:  trying again later, with backoff, after a failure that may pass (a 4xx, a connection that
+ *            ended). While there is no connection at all, all mails wait together. A claim whose owner fell
+ *            silent becomes ambiguous.
+ * Read next: services/kit/effect/claim.h (the state machine of a claim), may_send.c (decides if a mail may
+ *            go), asking.c (asks the storefront), polishing.c (asks for an opening line), reminder_mail.c
+ *            (writes the mail), outcome.c (publishes its outcome)
  */
 #include "services/carts/sender/sender.h"
 #include "bus/base/clock.h"
@@ -29,14 +32,15 @@
 #include "services/kit/mail/pace.h"
 #include <stdio.h>
 
-#define MAIL_DEADLINE_US (12 * US_PER_MINUTE)  /* above the transport's own, so that it can say what happened */
-#define ASK_DEADLINE_US US_PER_MINUTE          /* above any that a shop.conf gives */
-#define POLISH_DEADLINE_US (2 * US_PER_MINUTE) /* above any that cartbus.conf gives */
+#define MAIL_DEADLINE_US (12 * US_PER_MINUTE)  /* above the transport's own, so that the transport can report */
+#define ASK_DEADLINE_US US_PER_MINUTE          /* above any deadline in a shop.conf */
+#define POLISH_DEADLINE_US (2 * US_PER_MINUTE) /* above any deadline in cartbus.conf */
 #define PAUSED_US US_PER_MINUTE
 #define NO_SHOP_US (10 * US_PER_S)
-#define SERVER_AWAY_US US_PER_S /* the transport holds it longer, and knows when the server is back */
+#define SERVER_AWAY_US US_PER_S /* the transport holds a mail longer, and knows when the server is back */
+#define OTHERS_CLAIM_US US_PER_S
 
-/* Of the nth attempt that ended without a mail; the last one holds for all further ones. */
+/* The wait after the nth attempt that ended without a mail; the last one repeats. */
 static const int64_t backoff_us[] = { US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE, US_PER_HOUR };
 
 static enum verdict wait_for(const struct state *state, struct turn *turn, int64_t wall_us, const char *reason)
@@ -81,7 +85,7 @@ static enum verdict send(const struct state *state, const ReminderDue *due, stru
 	return mail(state, due, finding, &(struct consulted){ .asked = *asked }, turn);
 }
 
-/* Everything that can be found but that the mail may go. */
+/* Acts on every finding except DECIDED_SEND. */
 static enum verdict settle(
 	const struct state *state, const ReminderDue *due, const struct finding *finding, struct turn *turn)
 {
@@ -109,7 +113,7 @@ static enum verdict settle(
 	return TURN_DONE;
 }
 
-/* ---- what the storefront knows ---- */
+/* ---- the question to the storefront ---- */
 
 static enum verdict ask(
 	const struct state *state, const ReminderDue *due, struct finding *finding, int round, struct turn *turn)
@@ -140,7 +144,7 @@ static enum verdict stop_bought(
 			.send = sends_of(state, turn_message(turn)->shop, &due->cart, (int)due->step) });
 }
 
-/* Time has gone by: everything is looked at once more. */
+/* Time has passed since the question, so everything is checked again. */
 static enum verdict ask_decide(const struct state *state, const void *message, const void *request, const void *result,
 	enum claim_answer claimed, struct turn *turn)
 {
@@ -171,7 +175,7 @@ static const struct effect_kind ask_effect = {
 	.decide = ask_decide,
 };
 
-/* ---- its first line ---- */
+/* ---- the opening line ---- */
 
 static enum verdict polish_decide(const struct state *state, const void *message, const void *request,
 	const void *result, enum claim_answer claimed, struct turn *turn)
@@ -231,9 +235,18 @@ static enum verdict open_reminder(
 	return hear_due(state, message, turn);
 }
 
+/*
+ * Another process has claimed this attempt. No effect begins here, because a turn that begins one cannot
+ * publish what the model cost (end_mail).
+ */
 static enum verdict meet_reminder(const struct state *state, const void *message, struct turn *turn)
 {
-	return hear_due(state, message, turn);
+	const ReminderDue *due = message;
+	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
+
+	if (finding.decision == DECIDED_SEND)
+		return wait_for(state, turn, OTHERS_CLAIM_US, "another process claimed this attempt");
+	return settle(state, due, &finding, turn);
 }
 
 static const struct claim_try *attempt_of_reminder(const void *request)
@@ -241,7 +254,7 @@ static const struct claim_try *attempt_of_reminder(const void *request)
 	return &((const struct reminder_mail *)request)->attempt;
 }
 
-/* Only what was claimed for this very message: its row is this cart's own. */
+/* Only a claim for this same message can be unused: its row belongs to this cart itself. */
 static bool is_reminder_unused(const struct state *state, const struct claim_row *row, const struct turn *turn)
 {
 	return row->asked_seq == turn_message(turn)->seq && strcmp(row->owner, turn_run(turn)) != 0 &&
@@ -274,7 +287,10 @@ static bool stops_reminder(const struct state *state, const void *message, const
 		reminder_mail->to_owner, now_us);
 }
 
-/* Nothing was tried that this mail could be blamed for: it waits with the others, and nothing is said about it. */
+/*
+ * No server was reached, so this mail did not fail. It waits with the others, and nothing is published about
+ * it.
+ */
 static enum verdict wait_for_server(
 	const struct state *state, const void *message, const void *driver_result, struct turn *turn)
 {
@@ -284,17 +300,19 @@ static enum verdict wait_for_server(
 	return turn_wait(turn, SERVER_AWAY_US, "the mail server cannot be reached");
 }
 
-/* As good as a bounce: a sender that asks the list later, for another cart, need not try. */
+/* This is as good as a bounce: a sender that checks the list later, for another cart, need not try. */
 static void say_no_mailbox(struct turn *turn, const ReminderDue *due, const char *words)
 {
 	MailFeedback feedback = { .kind = FEEDBACK_BOUNCE_PERMANENT, .heard_us = turn_now_us(turn), .step = due->step };
+	char detail[300];
 	TEXT_COPY(feedback.address_hash, due->cart.ids.email_hash);
 	TEXT_COPY(feedback.cart_id, due->cart.ids.cart_id);
-	snprintf(feedback.detail, sizeof(feedback.detail), "the mail server said: %.170s", words);
+	snprintf(detail, sizeof(detail), "the mail server said: %s", words);
+	TEXT_COPY(feedback.detail, detail); /* cuts it at a character */
 	SAY(turn, mail_feedback, &feedback, .shop = turn_message(turn)->shop, .key = feedback.address_hash);
 }
 
-/* What came to light on the way to this end: about the server, the mailbox, the model and the storefront. */
+/* Publishes what this attempt showed about the mail server, the mailbox and the storefront. */
 static void say_findings(const struct state *state, const ReminderDue *due, const struct reminder_mail *reminder_mail,
 	const struct mail_result *result, struct turn *turn)
 {
@@ -302,7 +320,6 @@ static void say_findings(const struct state *state, const ReminderDue *due, cons
 		say_server_back(state, turn);
 	if (result && result->no_mailbox && !reminder_mail->to_owner)
 		say_no_mailbox(turn, due, result->words);
-	polishing_say(turn, &reminder_mail->polished);
 	if (reminder_mail->was_asked)
 		storefront_alarm_say(state, turn, reminder_mail->storefront_end, reminder_mail->note + 2);
 }
@@ -352,7 +369,7 @@ static struct claim_reply read_mail(const void *message, const void *request, co
 		.words = result->words };
 }
 
-/* Nothing was delivered, and its step is free: see what is to be done about it now. */
+/* Nothing was delivered and the step is free, so the present facts decide what to do. */
 static enum verdict after_release(
 	const struct state *state, const void *message, const struct claim_outcome *outcome, struct turn *turn)
 {
@@ -364,7 +381,10 @@ static enum verdict after_release(
 	return settle(state, due, &finding, turn);
 }
 
-/* The claim of another reminder (of a cart that was merged into this one, or decided twice) is settled by the sender that is given that one. */
+/*
+ * The claim of another reminder (of a merged cart, or of a second decision) is settled by the sender that
+ * gets that reminder's message.
+ */
 static const struct claims reminder_claims = { .table = CLAIMS_TABLE(sends),
 	CLAIMS_PATIENCE,
 	.backoff_us = backoff_us,
@@ -384,6 +404,17 @@ static const struct claims reminder_claims = { .table = CLAIMS_TABLE(sends),
 
 CLAIMS_FUNCTIONS(mail, reminder_claims)
 
+/* What the model cost is published however the mail ended, also if no mail was tried. */
+static enum verdict end_mail(const struct state *state, const void *message, const void *request, const void *result,
+	enum claim_answer claimed, struct turn *turn)
+{
+	const struct reminder_mail *reminder_mail = request;
+	enum verdict verdict = mail_decide(state, message, request, result, claimed, turn);
+
+	polishing_say(turn, &reminder_mail->polished);
+	return verdict;
+}
+
 static void mail_request_free(void *request)
 {
 	reminder_mail_free(request);
@@ -393,7 +424,9 @@ static const struct effect_kind mail_effect = {
 	.name = "mail",
 	.request_free = mail_request_free,
 	.deadline_us = MAIL_DEADLINE_US,
-	CLAIMS_DECIDED_BY(mail),
+	.claim = mail_say_claim,
+	.may_proceed = mail_may_proceed,
+	.decide = end_mail,
 };
 
 static void remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim)

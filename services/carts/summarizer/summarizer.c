@@ -1,15 +1,18 @@
 /*
- * summarizer.c: on the first Monday how the past month went, and each Monday, if the shop wants it, the past week
+ * summarizer.c: summarises the past month on the first Monday, and the past week each Monday if the shop
+ * wants it
  *
  * Hears:     tick.monthly, tick.weekly, summary.due
- * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, link.clicked,
- *            mail.feedback, suppression, summary.done, summary.claim, summary.mailed, alarm, send.claim, reminder.released,
- *            model.used
+ * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped,
+ *            link.clicked, mail.feedback, suppression, summary.done, summary.claim, summary.mailed, alarm,
+ *            send.claim, reminder.released, model.used
  * Says:      summary.done, summary.due, summary.claim, summary.mailed, model.used, alarm, audit
- * Promises:  a month or week is summarised once, and one that was missed is made up for; the file is durable before the mails are
- *            due; the mails say what the file says; a model's words never hold any of it up for longer than their deadline.
- * Fails by:  trying again, and the dead letters, when the folder cannot be written.
- * Read next: summary_mails.c (the mails), services/carts/report/narrate.h (the paragraph), services/carts/report/report.h, services/carts/report/report_fold.h
+ * Promises:  a month or week is summarised once; one that was missed is summarised later. The file is durable
+ *            before the mails are due, and the mails say the same. A model never delays a summary for longer
+ *            than its deadline.
+ * Fails by:  trying again if the folder cannot be written, and then by a dead letter.
+ * Read next: summary_mails.c (the mails), services/carts/report/narrate.h (the paragraph),
+ *            services/carts/report/report.h, services/carts/report/report_fold.h
  */
 #include "services/carts/summarizer/summarizer.h"
 #include "bus/actor/turn.h"
@@ -29,22 +32,25 @@
 #include <stdlib.h>
 
 /*
- * A model is asked for a summary's paragraph
+ * The model's paragraph for a summary
  *
- * Promises:  asked once for a summary, within a deadline; nothing that comes of it decides whether a summary goes, or changes a
- *            figure; what it cost is said with the summary. A process that dies between the two loses that figure.
+ * Promises:  a model is asked once for a summary, within a deadline. Its answer never decides whether a
+ *            summary is made, and never changes a figure. The cost is published with the summary, and is lost
+ *            if the process dies before.
  */
 
+static const char SHOP_GONE[] = "the shop's configuration is not readable any more";
+
 struct narrating {                  /* the request of the effect "model" */
-	struct model_request model; /* first: the driver takes the request for it */
-	struct period period;       /* of the summary that it is for */
-	bool more;                  /* others were missed as well */
+	struct model_request model; /* must be first, because the driver uses the request as this struct */
+	struct period period;       /* of the summary */
+	bool more;                  /* more periods were missed */
 };
 
-/* What came of asking, until it can be said. */
+/* The result of the question, until it can be published. */
 struct narrated {
 	bool was_asked;
-	char paragraph[MODEL_TEXT_MAX]; /* "": the template's goes */
+	char paragraph[MODEL_TEXT_MAX]; /* "": the template's paragraph is used */
 	ModelUsed used;
 };
 
@@ -59,8 +65,8 @@ static void narrating_free(void *request)
 }
 
 /*
- * NULL: it is not asked: no model, not wanted by this shop, the month's budget is used up, or this summary failed once already, so
- * that a full disk costs one question and no more.
+ * NULL: the model is not asked, because there is none, the shop does not want it, the month's budget is used
+ * up, or this summary failed once already: a full disk must not cost more than one question.
  */
 static struct narrating *narrating_new(const struct model_use *use, const struct state *state,
 	const struct report *report, bool more, const struct turn *turn)
@@ -78,17 +84,21 @@ static struct narrating *narrating_new(const struct model_use *use, const struct
 	return NULL;
 }
 
+/* `report` NULL: there is nothing to use the answer for. */
 static void narrating_hear(const struct model_use *use, const struct report *report, const struct model_answer *answer,
 	struct narrated *ret)
 {
-	const char *fault = narrate_fault(report, answer);
+	const char *fault = report ? narrate_fault(report, answer) : SHOP_GONE;
 
 	*ret = (struct narrated){ .was_asked = true, .used = model_use_told(use, answer, NARRATE_MODEL, fault) };
 	if (!fault)
 		TEXT_COPY(ret->paragraph, answer->text);
 }
 
-/* In a turn that ends: what it cost, and whether its words went. Nothing if it was not asked. */
+/*
+ * In a turn that ends: publishes the cost, and whether the paragraph was used. Nothing if the model was not
+ * asked.
+ */
 static void narrating_say(struct turn *turn, const struct narrated *narrated, const char *period)
 {
 	ModelUsed used = narrated->used;
@@ -103,17 +113,21 @@ STATE_NUMBERS(summarised, "summarised");
 
 #define RETRY_US (5 * US_PER_MINUTE)
 #define KEPT_US                                                                                                        \
-	(110 * US_PER_DAY) /* two months and their comparison; a cart that was left alone for longer is in no later summary */
+	(110 * US_PER_DAY) /* two months and their comparison; a cart that did not change since is in no later one */
 #define WRITE_DEADLINE_US (2 * US_PER_MINUTE)
-#define MODEL_DEADLINE_US (2 * US_PER_MINUTE) /* above any that cartbus.conf gives */
-/* A month is not told on its successor's first day but on its Monday: at the latest so long after that day's morning. */
+#define MODEL_DEADLINE_US (2 * US_PER_MINUTE) /* above any deadline in cartbus.conf */
+/*
+ * A month is summarised on the first Monday of the next month, and not on its first day. That Monday is at
+ * most this long after that day.
+ */
 #define FIRST_MONDAY_US (6 * US_PER_DAY)
 
 struct summary {
-	struct file_request file; /* first: what the file driver takes */
-	SummaryDone done;         /* all but when it was written */
-	bool more;                /* others were missed as well */
-	struct narrated narrated; /* what a model was asked for it */
+	struct file_request file; /* must be first, because the driver uses the request as this struct */
+	SummaryDone done;         /* all fields except the time of writing */
+	bool more;                /* more periods were missed */
+	uint32_t sums_left_out;   /* orders without a place in the sums */
+	struct narrated narrated; /* the model's part in it */
 };
 
 static void summary_free(void *request)
@@ -134,6 +148,7 @@ static void fill(const struct summarizer *context, const struct report *report, 
 	report_text(report, &summary->file.content);
 	report_html(report, &html);
 	report_subject(report, summary->done.subject);
+	summary->sums_left_out = report->now.sums_left_out;
 	TEXT_COPY(summary->done.month, report->period.name);
 	TEXT_COPY(summary->done.text, buffer_text(&summary->file.content));
 	if (!TEXT_COPY(summary->done.html, buffer_text(&html)))
@@ -144,7 +159,7 @@ static void fill(const struct summarizer *context, const struct report *report, 
 	buffer_free(&html);
 }
 
-/* `narrated`: NULL: no model was asked. */
+/* `narrated` NULL: no model was asked. */
 static enum verdict write_report(const struct summarizer *context, struct report *report, bool more,
 	const struct narrated *narrated, struct turn *turn)
 {
@@ -183,7 +198,9 @@ static enum verdict narrate_decide(const struct state *state, const void *messag
 		narrating_hear(&context->model, report, result, narrated);
 		verdict = write_report(context, report, narrating->more, narrated, turn);
 	} else {
-		verdict = turn_failed(turn, RETRY_US, "the shop's configuration is not readable any more");
+		narrating_hear(&context->model, NULL, result, narrated);
+		narrating_say(turn, narrated, narrating->period.name);
+		verdict = turn_failed(turn, RETRY_US, SHOP_GONE);
 	}
 	free(narrated);
 	free(report);
@@ -194,7 +211,7 @@ static const struct effect_kind narrate_effect = {
 	.name = "model", .request_free = narrating_free, .deadline_us = MODEL_DEADLINE_US, .decide = narrate_decide
 };
 
-/* ---- which ---- */
+/* ---- the period ---- */
 
 static int64_t ticked_us(const struct turn *turn, const Tick *tick)
 {
@@ -236,18 +253,25 @@ static enum verdict hear_weekly(const struct state *state, const Tick *tick, str
 	return summarise(state, PERIOD_WEEK, tick, turn);
 }
 
-static void say_audit(struct turn *turn, const SummaryDone *done, const struct narrated *narrated, int mails)
+static void say_audit(struct turn *turn, const struct summary *summary, int mails)
 {
+	const SummaryDone *done = &summary->done;
+	const struct narrated *narrated = &summary->narrated;
 	const char *shop = turn_message(turn)->shop;
 	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
+	char left_out[100] = "", grounds[700]; /* more than an audit has room for: TEXT_COPY cuts at a character */
 	TEXT_COPY(audit.action, "summarised");
 	TEXT_COPY(audit.who, "system");
-	snprintf(audit.grounds, sizeof(audit.grounds), "%s, in %s; %s%d to mail%s%s", done->month, done->path,
-		mails ? "" : "[mail] owner and [report] to are not given: ", mails,
+	if (summary->sums_left_out)
+		snprintf(left_out, sizeof(left_out), "; %u orders are in no sum: a report has room for %d currencies",
+			(unsigned)summary->sums_left_out, REPORT_CURRENCIES_MAX);
+	snprintf(grounds, sizeof(grounds), "%s, in %s; %s%d to mail%s%s%s", done->month, done->path,
+		mails ? "" : "[mail] owner and [report] to are not given: ", mails, left_out,
 		!narrated->was_asked             ? ""
 			: narrated->paragraph[0] ? "; a model wrote the paragraph"
 						 : "; the template's paragraph, the model's was not used: ",
 		narrated->was_asked && !narrated->paragraph[0] ? narrated->used.outcome : "");
+	TEXT_COPY(audit.grounds, grounds);
 	SAY(turn, audit, &audit, .shop = shop, .key = shop);
 }
 
@@ -262,11 +286,13 @@ static enum verdict write_decide(const struct state *state, const void *message,
 	if (!result || *(const int *)result < 0)
 		return turn_failed(
 			turn, RETRY_US, result ? strerror(-*(const int *)result) : "the file was not written in time");
+	if (!shop)
+		return turn_failed(turn, RETRY_US, SHOP_GONE);
 	SummaryDone *done = memory_new(sizeof(*done));
 	*done = summary->done;
 	done->at_us = turn_now_us(turn);
 	SAY(turn, summary_done, done, .shop = said->shop, .key = done->month);
-	say_audit(turn, done, &summary->narrated, summary_mails_say_due(shop, done->month, turn));
+	say_audit(turn, summary, summary_mails_say_due(shop, done->month, turn));
 	free(done);
 	return summary->more ? turn_wait(turn, 0, "the next one that was missed") : TURN_DONE;
 }

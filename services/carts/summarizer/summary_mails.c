@@ -1,11 +1,13 @@
 /*
- * summary_mails.c: mails a summary to each who is named, once
+ * summary_mails.c: mails a summary to each recipient, once
  *
- * Owns:      the tables letters (shop, month/recipient -> struct claim_row) and letters.alarm (shop -> raised).
- * Promises:  as of a reminder, the last byte of a summary's mail leaves only behind a fresh claim; what may have gone is not sent again, and raises
- *            an alarm that names the file; what did not go is tried until it does.
- * Fails by:  an alarm when a mail server refuses it for good.
- * Read next: services/kit/effect/claims.h (the machine that it runs on), summarizer.c
+ * Owns:      the tables letters (shop, month/recipient -> struct claim_row) and letters.alarm (shop ->
+ *            raised).
+ * Promises:  as with a reminder, the last byte of a summary's mail leaves only after a fresh claim. A mail
+ *            that may have been sent is not sent again, and raises an alarm that names the summary. A mail
+ *            that was not sent is tried until it is.
+ * Fails by:  an alarm if a mail server refuses the mail for good.
+ * Read next: services/kit/effect/claims.h (runs the state machine of a claim), summarizer.c
  */
 #include "services/carts/summarizer/summary_mails.h"
 #include "bus/base/clock.h"
@@ -19,7 +21,7 @@
 #include <stdlib.h>
 
 #define NO_SHOP_US (10 * US_PER_S)
-#define MAIL_DEADLINE_US (12 * US_PER_MINUTE) /* above the transport's own, so that it can say what happened */
+#define MAIL_DEADLINE_US (12 * US_PER_MINUTE) /* above the transport's own, so that the transport can report */
 static const int64_t backoff_us[] = { US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE, US_PER_HOUR };
 
 static const char *const alarm_kind = "summary-not-mailed";
@@ -47,7 +49,7 @@ static void key_of_due(const void *message, char ret[CLAIM_KEY_MAX])
 	key_of(due->month, recipient, ret);
 }
 
-/* ---- what was said ---- */
+/* ---- the folds ---- */
 
 void summary_mails_remember_claim(struct state *state, const struct message_meta *said, const SummaryClaim *claim)
 {
@@ -60,7 +62,7 @@ void summary_mails_remember_claim(struct state *state, const struct message_meta
 	claims_remember(state, CLAIMS_TABLE(summary_mails), said->shop, key, &fact);
 }
 
-/* An end that only a newer release knows may mean that it went. */
+/* An end that only a newer release knows may mean that the mail was sent. */
 static enum claim_event event_of_end(SummaryEnd end)
 {
 	switch (end) {
@@ -92,7 +94,7 @@ void summary_mails_remember_alarm(struct state *state, const struct message_meta
 		STATE_PUT_NUMBER(state, summary_mails_alarm, said->shop, "", alarm->raised);
 }
 
-/* ---- who gets one ---- */
+/* ---- the recipients ---- */
 
 static void say_due(const char *shop, const char *month, const char *to, struct turn *turn)
 {
@@ -133,7 +135,7 @@ int summary_mails_say_due(const struct shop *shop, const char *month, struct tur
 /* ---- the mail ---- */
 
 struct summary_mail {
-	struct mail mail; /* first: what the mail driver takes */
+	struct mail mail; /* must be first, because the driver uses the request as this struct */
 	struct claim_try attempt;
 };
 
@@ -281,7 +283,7 @@ static void say_summary_mail_outcome(
 		say_alarm(due, false, "mailed", turn);
 }
 
-/* No server at all is a failure like any other: a summary is in no hurry, and its file is there. */
+/* An unreachable server is a failure like any other: a summary is not urgent, and its file is there. */
 static struct claim_reply read_summary_mail(const void *message, const void *request, const void *result)
 {
 	const struct mail_result *mail = result;

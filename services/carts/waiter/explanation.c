@@ -1,7 +1,8 @@
 /*
- * explanation.c: a decision in one sentence, for `cartbus why`
+ * explanation.c: explains a decision in one sentence, for `cartbus why`
  *
- * Promises:  says every number the decision was made on: how long ago the cart was left, its size and waits, what went out when.
+ * Promises:  names every number that the decision used: how long ago the cart was left, its total and waits,
+ *            and when each mail was sent.
  * Read next: services/carts/policy/decision.c
  */
 #include "services/carts/waiter/explanation.h"
@@ -84,16 +85,20 @@ static void add_send(
 		buffer_printf(line, " %s ago", duration_words(facts->now_us - send->at_us, ago));
 }
 
+enum { PATTERN_ROOM = 81 }; /* in bytes; a longer pattern is cut */
+
 static void add_why(struct buffer *line, const struct decision_facts *facts, const struct decision *decision)
 {
-	char span[24];
+	char span[24], what[PATTERN_ROOM];
 
 	buffer_printf(line, "; %s",
 		decision->why == WHY_STOPPED              ? stop_name(facts->stopped.stop)
 			: decision->why == WHY_NOT_CHASED ? eligibility_text(facts->eligibility.eligibility)
 							  : decision_why_text(decision->why));
-	if (decision->why == WHY_NOT_CHASED && *facts->eligibility.what)
-		buffer_printf(line, ": %.80s", facts->eligibility.what);
+	if (decision->why == WHY_NOT_CHASED && *facts->eligibility.what) {
+		TEXT_COPY(what, facts->eligibility.what);
+		buffer_printf(line, ": %s", what);
+	}
 	if (decision->why == WHY_NEWER_CART)
 		buffer_printf(line, " (%s)", facts->newer_cart);
 	if (decision->why == WHY_STOPPED)

@@ -2,14 +2,16 @@
  * waiter.c: wakes up for one cart at a time and decides one of four moves
  *
  * Hears:     cart.wake
- * Remembers: cart.state, send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped,
- *            document, cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status,
- *            privacy.request, suppression
+ * Remembers: cart.state, send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous,
+ *            reminder.skipped, document, cart.changed, cart.checkout, optout.request, mail.feedback,
+ *            admin.action, shop.status, privacy.request, suppression
  * Says:      reminder.due, timer.set, cart.closed, audit
- * Promises:  same facts, same clock, same rules: same move, audited with its grounds. A wake-up that belongs to an older revision of
- *            the cart is settled silently. An open cart always has a next look, or the reason why it has none.
- * Fails by:  nothing: where the shop's documents have not arrived it says so and looks again.
- * Read next: carts/policy/decision.c (the decision), explanation.c (the decision in words), carts/policy/stops.h, carts/policy/sends.h
+ * Promises:  the same facts, clock and rules give the same move, and an audit records its grounds. A wake-up
+ *            for an older revision of the cart does nothing. An open cart always has a next look, or an audit
+ *            that says why it has none.
+ * Fails by:  nothing: while the shop's documents are missing, it says so in an audit and looks again later.
+ * Read next: carts/policy/decision.c (the decision), explanation.c (the decision in words),
+ *            carts/policy/stops.h, carts/policy/sends.h
  */
 #include "services/carts/waiter/waiter.h"
 #include "bus/actor/service.h"
@@ -28,11 +30,13 @@
 /*
  * The carts of one shopper, and the newest of them
  *
- * Owns:      the table of.shopper (shopper/cart id -> when the cart was left): one row of each row of a cart, so that it is forgotten
- *            with it. A shopper is an address ("to:hash") and a customer ("cu:id").
- * Promises:  one that was emptied, merged away or never chased does not count: the one before it is chased then. The order in which
- *            rows are folded changes nothing.
- * Fails by:  nothing; of more than OTHERS_MOST newer carts of one shopper the first in order of their ids are looked at.
+ * Owns:      the table of.shopper (shopper/cart id -> when the cart was left). A shopper is an address
+ *            ("to:hash") or a customer ("cu:id"). Each cart.state writes the rows of its cart, so the log
+ *            forgets them together.
+ * Promises:  a cart that was emptied, merged or never chased does not count, so the shopper's cart before it
+ *            is chased. The order in which rows are folded does not matter.
+ * Fails by:  nothing; if a shopper has more than OTHERS_MOST newer carts, only the first ones in the order of
+ *            their ids are looked at.
  */
 
 STATE_NUMBERS(of_shopper, "of.shopper");
@@ -85,7 +89,7 @@ static bool note_newer(const char *shop, const char *key, uint64_t left_us, void
 	return others->count < OTHERS_MOST;
 }
 
-/* What takes the place of an older cart: one that is chased, was, or was bought. */
+/* true: this cart takes the place of an older one, because it is or was chased, or was bought. */
 static bool counts(const CartState *cart)
 {
 	switch (cart->closed_reason) {
@@ -116,7 +120,7 @@ static bool is_of(const CartState *cart, const char *shopper)
 	return false;
 }
 
-/* Its address may be another by now, and what became of it is not in the list. */
+/* Reads the other cart's row, because its address may have changed, and the list does not have its status. */
 static bool is_rival(const struct state *state, const char *shop, const char *shopper, const char *cart_id,
 	const CartState *of, int64_t *ret_left_us)
 {
@@ -129,7 +133,7 @@ static bool is_rival(const struct state *state, const char *shop, const char *sh
 	return is_newer(other.abandoned_us, cart_id, of->abandoned_us, of->ids.cart_id);
 }
 
-/* The newest of this shopper's others, if it is newer. */
+/* Finds the newest of this shopper's other carts if it is newer than `cart`; false: there is none. */
 static bool search(
 	const struct state *state, const char *shop, const char *shopper, const CartState *cart, char ret[CART_ID_MAX])
 {
@@ -148,7 +152,10 @@ static bool search(
 	return newest_us > INT64_MIN;
 }
 
-/* The id of the newest cart of the same address or customer that is open or bought and newer than this one; false: this is the newest. */
+/*
+ * Finds the newest cart of the same address, else of the same customer, that counts() and is newer than this
+ * one; false: there is none.
+ */
 static bool newest_other(const struct state *state, const char *shop, const CartState *cart, char ret_cart_id[72])
 {
 	char shoppers[SHOPPERS][SHOPPER_MAX];
@@ -161,9 +168,9 @@ static bool newest_other(const struct state *state, const char *shop, const Cart
 }
 
 /*
- * Everything that one decision about a cart is made on
+ * All inputs of one decision about a cart
  *
- * Promises:  reads, and decides nothing; the same for a decision and for a plan.
+ * Promises:  it only reads the state; a decision and a plan get the same inputs.
  */
 
 struct decision_inputs {
@@ -205,7 +212,7 @@ static void gather_documents(const struct state *state, struct decision_inputs *
 	inputs->facts.eligibility = eligibility_decide(state, shop, &inputs->cart, inputs->facts.mode);
 }
 
-/* shop_name and cart are there; all else is read from the state. */
+/* The caller has set shop_name and cart; all else is read from the state. */
 static void decision_inputs_gather(
 	const struct state *state, struct decision_inputs *inputs, const CartWake *wake, int64_t now_us)
 {
@@ -259,7 +266,10 @@ static void say_reminder(struct turn *turn, const struct decision_inputs *inputs
 	SAY(turn, reminder_due, &due, .shop = inputs->shop_name, .key = inputs->cart.ids.email_hash);
 }
 
-/* What would have gone in a shop that is only observed is known by the timer alone: nothing is sent, so no outcome tells it. */
+/*
+ * In a shop that is only observed nothing is sent, so no outcome tells which step would have been sent. Only
+ * the timer keeps it.
+ */
 static void note_would(CartWake *next, const struct decision_inputs *inputs, const struct decision *decision)
 {
 	next->would_step = inputs->facts.would_step;
@@ -316,9 +326,9 @@ static enum verdict hear_wake(const struct state *state, const CartWake *wake, s
 	struct decision decision;
 
 	if (!STATE_GET(state, cart_rows, inputs.shop_name, wake->cart_id, &inputs.cart))
-		return TURN_DONE; /* erased since */
+		return TURN_DONE; /* the cart was erased since */
 	if (wake->revision != inputs.cart.revision)
-		return TURN_DONE; /* the cart changed: a newer timer stands for it */
+		return TURN_DONE; /* the cart has changed, and a newer timer is set for it */
 	decision_inputs_gather(state, &inputs, wake, turn_now_us(turn));
 	decision = decision_make(&inputs.facts);
 	if (decision.say)

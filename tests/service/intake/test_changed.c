@@ -174,6 +174,30 @@ static void the_newest_word_about_consent_holds(void **state)
 	harness_free(h);
 }
 
+/* The row's newest change says nothing about consent: a no between the yes and it counts, however late it is delivered. */
+static void a_no_that_is_delivered_late_counts_against_an_older_yes(void **state)
+{
+	static const struct {
+		int minute;
+		Consent said, holds;
+	} table[] = { { 10, CONSENT_YES, CONSENT_YES }, { 30, CONSENT_UNKNOWN, CONSENT_YES },
+		{ 20, CONSENT_NO, CONSENT_NO }, { 15, CONSENT_YES, CONSENT_NO }, { 20, CONSENT_YES, CONSENT_NO },
+		{ 25, CONSENT_YES, CONSENT_YES }, { 25, CONSENT_NO, CONSENT_NO } };
+	struct harness *h = harness_new(&intake, NOON_US);
+	Consent holds = CONSENT_UNKNOWN;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		CartChanged changed = mug_of_ann_at(table[i].minute);
+		changed.consent = table[i].said;
+		when_changed(h, &changed);
+		if (harness_count(h, &topic_cart_state) > 0)
+			holds = said_row(h)->consent;
+		assert_int_equal(holds, table[i].holds);
+	}
+	harness_free(h);
+}
+
 /* Three events of one cart in each of their six orders end in the same row. */
 static void the_order_of_arrival_does_not_matter(void **state)
 {
@@ -495,6 +519,7 @@ int main(void)
 		cmocka_unit_test(the_same_event_again_says_nothing),
 		cmocka_unit_test(a_late_event_overwrites_nothing_newer),
 		cmocka_unit_test(the_newest_word_about_consent_holds),
+		cmocka_unit_test(a_no_that_is_delivered_late_counts_against_an_older_yes),
 		cmocka_unit_test(the_order_of_arrival_does_not_matter),
 		cmocka_unit_test(a_cart_without_an_address_waits_for_one),
 		cmocka_unit_test(an_older_event_may_bring_the_address_and_the_clock_goes_on),

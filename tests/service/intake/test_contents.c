@@ -155,12 +155,38 @@ static void what_holds_of_either_holds_of_the_one(void **state)
 	}
 }
 
+/* An API of the owner's may add something to a cart of Shopify, whose URL leads to one of Shopify's hosts. */
+static void a_recovery_url_keeps_the_platform_that_gave_it(void **state)
+{
+	CartState row;
+	CartChanged changed = { .has_ids = true, .ids = { .cart_token = "t1" }, .heard_us = MINUTE(60) };
+
+	(void)state;
+	for (int newer = 0; newer < 2; newer++) {
+		changed.changed_us = MINUTE(10);
+		changed.platform = PLATFORM_SHOPIFY;
+		TEXT_COPY(changed.recovery_url, "https://name.myshopify.com/1");
+		cart_first_seen(&row, "t1", &changed, MINUTE(60));
+		changed.changed_us = MINUTE(newer ? 20 : 5);
+		changed.platform = PLATFORM_GENERIC;
+		changed.recovery_url[0] = '\0';
+		cart_upsert(&row, &changed, MINUTE(61));
+		assert_int_equal(row.platform, PLATFORM_SHOPIFY);
+		TEXT_COPY(changed.recovery_url, "https://shop.example/1");
+		cart_upsert(&row, &changed, MINUTE(62));
+		assert_int_equal(row.platform, newer ? PLATFORM_GENERIC : PLATFORM_SHOPIFY);
+		assert_string_equal(
+			row.recovery_url, newer ? "https://shop.example/1" : "https://name.myshopify.com/1");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_late_change_fills_what_is_missing_and_replaces_nothing),
 		cmocka_unit_test(of_two_rows_that_are_one_the_newer_counts_as_well),
 		cmocka_unit_test(what_holds_of_either_holds_of_the_one),
+		cmocka_unit_test(a_recovery_url_keeps_the_platform_that_gave_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

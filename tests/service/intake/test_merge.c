@@ -262,6 +262,112 @@ static void a_test_and_a_saved_link_stay_what_they_are_through_a_merge(void **st
 	}
 }
 
+static CartCheckout word_of(CheckoutKind kind, const char *order_id, int64_t refunded_minor)
+{
+	CartCheckout order = order_at(3);
+
+	order.kind = kind;
+	order.refunded_minor = refunded_minor;
+	TEXT_COPY(order.ids.order_id, order_id);
+	return order;
+}
+
+/* Each row hears something of order 1001 or 2002, and then they turn out to be one cart. */
+static void what_was_taken_back_of_an_order_stays_through_a_merge(void **state)
+{
+	static const struct {
+		const char *one[3], *other[3]; /* "b": bought, "r": refunded, "c": cancelled; behind it the order */
+		bool is_cancelled;
+		int64_t refunded_minor;
+	} table[] = {
+		{ { 0 }, { "c1001" }, true, 0 }, { { 0 }, { "r1001" }, false, 1000 },
+		{ { "c1001" }, { "r1001" }, true, 1000 }, { { "b1001" }, { "c1001" }, true, 0 },
+		{ { "b1001", "r1001" }, { "b1001" }, false, 1000 }, { { "b1001" }, { "r2002", "c2002" }, false, 0 },
+		{ { "b1001", "r1001" }, { "b2002" }, false, -1 }, /* of the order that stays */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		for (int way = 0; way < 4; way++) { /* whichever of them changed last, and whichever stays */
+			CartState one = row_left(way & 1 ? 10 : 0, CART_OPEN, CLOSED_NOT);
+			CartState other = row_left(5, CART_OPEN, CLOSED_NOT);
+			CartState *winner = way & 2 ? &other : &one, *loser = way & 2 ? &one : &other;
+
+			for (int word = 0; word < 3; word++) {
+				for (int row = 0; row < 2; row++) {
+					const char *heard = row ? table[i].other[word] : table[i].one[word];
+					CartCheckout order;
+
+					if (!heard)
+						continue;
+					order = word_of(*heard == 'b'   ? CHECKOUT_BOUGHT
+							: *heard == 'c' ? CHECKOUT_CANCELLED
+									: CHECKOUT_REFUNDED,
+						heard + 1, *heard == 'r' ? 1000 : 0);
+					cart_bought(row ? &other : &one, &order, true);
+				}
+			}
+			cart_merge(winner, loser, MINUTE(20));
+			assert_int_equal(winner->order_cancelled_us > 0, table[i].is_cancelled);
+			assert_int_equal(winner->order_refunded_minor,
+				table[i].refunded_minor >= 0                    ? table[i].refunded_minor
+					: strcmp(winner->order_id, "1001") == 0 ? 1000
+										: 0);
+		}
+	}
+}
+
+/* The word of the cancellation comes first, then the two rows are one, then the word of the purchase comes. */
+static void an_order_that_was_cancelled_before_its_purchase_and_a_merge_is_cancelled(void **state)
+{
+	struct harness *h = harness_new(&intake, NOON_US);
+	CartChanged cart = mug_at(0), checkout = known_only_as("k1", 5), both = mug_of_ann_at(10);
+	CartCheckout order = order_at(7);
+
+	(void)state;
+	when_changed(h, &cart);
+	when_changed(h, &checkout);
+	order.ids = (CartIds){ .checkout_token = "k1", .order_id = "1001" };
+	order.kind = CHECKOUT_CANCELLED;
+	when_bought(h, &order);
+	TEXT_COPY(both.ids.checkout_token, "k1");
+	when_changed(h, &both);
+	assert_string_equal(said_rows(h, 1)->ids.cart_id, "t1");
+	order = order_at(6);
+	order.heard_us = MINUTE(11);
+	when_bought(h, &order);
+	assert_int_equal(said_row(h)->status, CART_BOUGHT);
+	assert_int_equal(said_row(h)->order_cancelled_us, MINUTE(7));
+	harness_free(h);
+}
+
+static void a_recovery_url_keeps_its_platform_through_a_merge(void **state)
+{
+	(void)state;
+	for (int newer = 0; newer < 2; newer++) {
+		CartState winner = row_left(10, CART_OPEN, CLOSED_NOT),
+			  loser = row_left(newer ? 15 : 5, CART_OPEN, CLOSED_NOT);
+
+		winner.platform = PLATFORM_GENERIC;
+		loser.platform = PLATFORM_SHOPIFY;
+		TEXT_COPY(winner.recovery_url, "https://shop.example/1");
+		TEXT_COPY(loser.recovery_url, "https://name.myshopify.com/2");
+		cart_merge(&winner, &loser, MINUTE(20));
+		assert_string_equal(winner.recovery_url, newer ? loser.recovery_url : "https://shop.example/1");
+		assert_int_equal(winner.platform, newer ? PLATFORM_SHOPIFY : PLATFORM_GENERIC);
+		winner.recovery_url[0] = '\0';
+		winner.platform = PLATFORM_GENERIC;
+		cart_merge(&winner, &loser, MINUTE(30));
+		assert_string_equal(winner.recovery_url, loser.recovery_url);
+		assert_int_equal(winner.platform, PLATFORM_SHOPIFY);
+		loser.recovery_url[0] = '\0';
+		loser.platform = PLATFORM_GENERIC;
+		loser.changed_us = winner.changed_us + 1;
+		cart_merge(&winner, &loser, MINUTE(40));
+		assert_int_equal(winner.platform, PLATFORM_SHOPIFY);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +382,9 @@ int main(void)
 		cmocka_unit_test(what_ends_a_chase_for_good_ends_that_of_the_cart_it_is_merged_with),
 		cmocka_unit_test(a_merged_cart_counts_its_waits_from_the_later_change),
 		cmocka_unit_test(a_test_and_a_saved_link_stay_what_they_are_through_a_merge),
+		cmocka_unit_test(what_was_taken_back_of_an_order_stays_through_a_merge),
+		cmocka_unit_test(an_order_that_was_cancelled_before_its_purchase_and_a_merge_is_cancelled),
+		cmocka_unit_test(a_recovery_url_keeps_its_platform_through_a_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,10 +194,26 @@ static void what_was_taken_back_of_an_order_is_noted_in_any_order_of_events(void
 	assert_non_null(strstr(said_audit(h, 0)->grounds, "money went back"));
 	order.refunded_minor = 1200; /* an older word, late */
 	when_bought(h, &order);
-	assert_int_equal(said_row(h)->order_refunded_minor, 1500);
+	said_nothing(h);
 	order.kind = CHECKOUT_CANCELLED;
 	when_bought(h, &order);
 	assert_int_equal(said_row(h)->order_cancelled_us, MINUTE(5));
+}
+
+static void a_redelivered_cancellation_or_refund_changes_nothing(void **state)
+{
+	static const CheckoutKind kinds[] = { CHECKOUT_CANCELLED, CHECKOUT_REFUNDED };
+
+	(void)state;
+	when_changed(h, &cart);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		order.kind = kinds[i];
+		order.refunded_minor = kinds[i] == CHECKOUT_REFUNDED ? 1000 : 0;
+		when_bought(h, &order);
+		said_row(h);
+		assert_int_equal(when_bought(h, &order), TURN_DONE);
+		said_nothing(h);
+	}
 }
 
 static void another_orders_refund_takes_nothing_from_this_one(void **state)
@@ -298,6 +314,8 @@ int main(void)
 			a_cancelled_order_is_recorded_and_takes_up_no_chase, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(
 			what_was_taken_back_of_an_order_is_noted_in_any_order_of_events, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(
+			a_redelivered_cancellation_or_refund_changes_nothing, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(
 			another_orders_refund_takes_nothing_from_this_one, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(a_cancelled_order_of_an_open_cart_buys_nothing, at_noon, harness_goes),

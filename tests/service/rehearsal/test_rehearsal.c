@@ -32,6 +32,7 @@ struct hearing {
 	struct rehearsal *rehearsal;
 	const struct rehearsal_plan *plan;
 	bool history;
+	uint64_t until; /* what is played; 0: everything */
 };
 
 static bool is_of(const struct message_meta *said, const char *shop)
@@ -45,9 +46,9 @@ static void hear(const struct message_meta *said, struct bytes payload, void *co
 
 	if (!is_of(said, hearing->plan->shop))
 		return;
-	if (!hearing->history)
+	if (!hearing->history && (!hearing->until || said->seq < hearing->until))
 		rehearsal_hear(hearing->rehearsal, said, payload);
-	else if (said->seq >= hearing->plan->from_seq)
+	else if (hearing->history && said->seq >= hearing->plan->from_seq)
 		rehearsal_history(hearing->rehearsal, said, payload);
 }
 
@@ -60,10 +61,10 @@ static void find_start(const struct message_meta *said, struct bytes payload, vo
 		plan->from_seq = said->seq;
 }
 
-static struct rehearsal *rehearse(struct rehearsal_plan *plan)
+static struct rehearsal *rehearse_until(struct rehearsal_plan *plan, uint64_t until)
 {
 	char why[512];
-	struct hearing hearing = { .plan = plan, .history = true };
+	struct hearing hearing = { .plan = plan, .history = true, .until = until };
 
 	sim_log(lived->sim, find_start, plan);
 	hearing.rehearsal = rehearsal_new(plan, why);
@@ -71,8 +72,15 @@ static struct rehearsal *rehearse(struct rehearsal_plan *plan)
 	sim_log(lived->sim, hear, &hearing);
 	hearing.history = false;
 	sim_log(lived->sim, hear, &hearing);
-	rehearsal_end(hearing.rehearsal);
 	return hearing.rehearsal;
+}
+
+static struct rehearsal *rehearse(struct rehearsal_plan *plan)
+{
+	struct rehearsal *rehearsal = rehearse_until(plan, 0);
+
+	rehearsal_end(rehearsal);
+	return rehearsal;
 }
 
 struct comparing {
@@ -164,6 +172,30 @@ static void other_rules_change_something(void **state)
 	assert_true(100 * comparing.would[STEP_SENT] > 85 * comparing.ends[STEP_SENT]); /* later, and all the same */
 }
 
+static void find_due(const struct message_meta *said, struct bytes payload, void *context)
+{
+	uint64_t *found = context;
+
+	(void)payload;
+	if (!*found && strcmp(said->shop, "north") == 0 && strcmp(said->topic, topic_reminder_due.name) == 0)
+		*found = said->seq;
+}
+
+/*
+ * The waiter's turn is played before the first of its facts in history, and the others still wait for their place.
+ * The sanitizer finds what is not freed.
+ */
+static void a_rehearsal_may_end_before_its_last_facts_are_said(void **state)
+{
+	struct rehearsal_plan plan = { .shop = "north" };
+	uint64_t due = 0;
+
+	(void)state;
+	sim_log(lived->sim, find_due, &due);
+	assert_true(due > 0);
+	rehearsal_free(rehearse_until(&plan, due + 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +203,7 @@ int main(void)
 		cmocka_unit_test(so_is_a_part_of_it_that_begins_in_the_midst_of_things),
 		cmocka_unit_test(rules_that_nobody_edited_change_nothing),
 		cmocka_unit_test(other_rules_change_something),
+		cmocka_unit_test(a_rehearsal_may_end_before_its_last_facts_are_said),
 	};
 
 	return cmocka_run_group_tests(tests, live, die_at_last);

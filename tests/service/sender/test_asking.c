@@ -1,4 +1,5 @@
 /* test_asking.c: the storefront is asked before a mail, and what comes of its answer */
+#include "bus/base/text.h"
 #include "services/kit/http/http.h"
 #include "tests/service/sender/given.h"
 #include <stdio.h>
@@ -195,6 +196,24 @@ static void a_storefront_that_cannot_be_heard_is_as_good_as_silent(void **state)
 	}
 }
 
+static void the_words_of_a_failure_are_cut_between_two_characters(void **state)
+{
+	(void)state;
+	for (int odd = 0; odd < 2; odd++) {
+		struct harness *h = given_asked("shopify");
+		struct http_answer answer = { .end = HTTP_NOT_SENT };
+		if (odd)
+			answer.words[0] = 'x';
+		while (strlen(answer.words) + 2 < sizeof(answer.words))
+			strcat(answer.words, "ö");
+		assert_int_equal(harness_result(h, &answer, CLAIM_NONE), TURN_PENDING);
+		Audit audit = when_mailed(h);
+		assert_non_null(strstr(audit.grounds, "öö"));
+		assert_true(text_is_utf8(bytes_of(audit.grounds)));
+		harness_free(h);
+	}
+}
+
 /* Not an order that it does not know: a storefront that says nothing of orders has not answered. */
 static void an_answer_that_is_no_list_of_orders_is_as_good_as_none(void **state)
 {
@@ -371,6 +390,7 @@ int main(void)
 		cmocka_unit_test(an_order_of_before_or_of_others_stops_nothing),
 		cmocka_unit_test(silence_lets_the_log_decide_and_raises_one_alarm),
 		cmocka_unit_test(a_storefront_that_cannot_be_heard_is_as_good_as_silent),
+		cmocka_unit_test(the_words_of_a_failure_are_cut_between_two_characters),
 		cmocka_unit_test(an_answer_that_is_no_list_of_orders_is_as_good_as_none),
 		cmocka_unit_test(an_answer_ends_the_alarm),
 		cmocka_unit_test(a_storefront_that_refuses_our_key_is_told_apart_from_a_silent_one),

@@ -471,6 +471,26 @@ static void an_unknown_mailbox_counts_as_a_bounce_but_not_the_owners(void **stat
 	}
 }
 
+/* The room for them is smaller, and no place in them is a good one to cut at by bytes. */
+static void the_words_of_a_server_are_cut_between_two_characters(void **state)
+{
+	(void)state;
+	for (int odd = 0; odd < 2; odd++) {
+		struct mail_result unknown = { .end = MAIL_REFUSED, .transport = "smtp", .no_mailbox = true };
+		struct harness *h = given_claimed();
+		MailFeedback feedback;
+		if (odd)
+			unknown.words[0] = 'x';
+		while (strlen(unknown.words) + 2 < sizeof(unknown.words))
+			strcat(unknown.words, "ö");
+		assert_int_equal(when_ended(h, &unknown, CLAIM_FRESH), TURN_DONE);
+		assert_true(harness_said(h, &topic_mail_feedback, 0, &feedback, NULL));
+		assert_non_null(strstr(feedback.detail, "öö"));
+		assert_true(text_is_utf8(bytes_of(feedback.detail)));
+		harness_free(h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -498,6 +518,7 @@ int main(void)
 		cmocka_unit_test(an_outcome_that_turns_up_corrects_an_ambiguous_one),
 		cmocka_unit_test(without_a_mail_server_mails_wait_and_one_alarm_says_so_until_one_answers),
 		cmocka_unit_test(an_unknown_mailbox_counts_as_a_bounce_but_not_the_owners),
+		cmocka_unit_test(the_words_of_a_server_are_cut_between_two_characters),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

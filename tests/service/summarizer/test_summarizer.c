@@ -175,6 +175,27 @@ static void the_month_is_counted_and_written_beside_the_one_before(void **state)
 	harness_free(h);
 }
 
+static void that_sums_are_missing_is_on_record(void **state)
+{
+	struct harness *h = given_shop("");
+	Audit audit;
+	(void)state;
+	for (char i = 'A'; i < 'A' + 18; i++) {
+		CartState cart = { .has_ids = true,
+			.ids = { .cart_id = { i } },
+			.status = CART_BOUGHT,
+			.bought_us = berlin(10, 4, 9),
+			.first_seen_us = berlin(10, 3, 9),
+			.order_total_minor = 1,
+			.order_currency = { 'X', 'A', i } };
+		GIVEN(h, cart_state, &cart, .shop = "demo", .key = cart.ids.cart_id, .version = 1);
+	}
+	when_written(h);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_non_null(strstr(audit.grounds, "0 to mail; 2 orders are in no sum: "));
+	harness_free(h);
+}
+
 static void without_a_recipient_it_is_only_written(void **state)
 {
 	struct harness *h = given_shop("");
@@ -364,6 +385,38 @@ static void it_is_not_asked_past_the_budget_nor_of_a_shop_that_does_not_want_it(
 	h = given_shop("owner = owner@demo.example\n");
 	assert_int_equal(when_month(h), TURN_PENDING);
 	assert_non_null(strstr(((const struct file_request *)harness_effect_request(h))->path, ".txt"));
+	harness_free(h);
+}
+
+/* Its owner may have taken it away, or written nonsense into it. */
+static void given_no_shop(struct harness *h)
+{
+	static Document document;
+	document = (Document){ .version = 1000000, .kind = "shop", .digest = "nonsense", .text = "[shop\n" };
+	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = document.version);
+}
+
+static void a_shop_that_is_gone_when_its_file_is_written_is_tried_again(void **state)
+{
+	struct harness *h = given_model("");
+	(void)state;
+	assert_int_equal(when_month(h), TURN_PENDING);
+	assert_int_equal(when_answered(h, narrated), TURN_PENDING);
+	given_no_shop(h);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_RETRY);
+	assert_int_equal(said_used(h).tokens_out, 60);
+	assert_int_equal(harness_count(h, &topic_summary_done), 0);
+	harness_free(h);
+}
+
+static void a_model_costs_something_even_if_its_shop_is_gone_when_it_answers(void **state)
+{
+	struct harness *h = given_model("");
+	(void)state;
+	assert_int_equal(when_month(h), TURN_PENDING);
+	given_no_shop(h);
+	assert_int_equal(when_answered(h, narrated), TURN_RETRY);
+	assert_int_equal(said_used(h).tokens_out, 60);
 	harness_free(h);
 }
 
@@ -617,6 +670,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_month_is_counted_and_written_beside_the_one_before),
+		cmocka_unit_test(that_sums_are_missing_is_on_record),
 		cmocka_unit_test(without_a_recipient_it_is_only_written),
 		cmocka_unit_test(a_week_is_told_to_a_shop_that_wants_it),
 		cmocka_unit_test(what_was_missed_is_made_up_for_in_order),
@@ -626,6 +680,8 @@ int main(void)
 		cmocka_unit_test(whatever_goes_wrong_the_templates_paragraph_goes_and_says_why),
 		cmocka_unit_test(a_model_that_never_answers_and_a_disk_that_is_full_cost_one_question),
 		cmocka_unit_test(it_is_not_asked_past_the_budget_nor_of_a_shop_that_does_not_want_it),
+		cmocka_unit_test(a_shop_that_is_gone_when_its_file_is_written_is_tried_again),
+		cmocka_unit_test(a_model_costs_something_even_if_its_shop_is_gone_when_it_answers),
 		cmocka_unit_test(the_mail_says_what_the_file_says_and_claims_its_last_byte),
 		cmocka_unit_test(a_mail_that_did_not_go_is_tried_again),
 		cmocka_unit_test(a_mail_that_did_not_go_is_tried_again_with_longer_waits),

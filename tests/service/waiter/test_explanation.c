@@ -188,6 +188,21 @@ static void each_reason_is_said_with_what_it_is_about(void **state)
 	assert_ends(wanted);
 }
 
+/* A record's grounds are UTF-8, or a file for a spreadsheet has a broken cell in it. */
+static void a_long_pattern_is_cut_between_two_characters(void **state)
+{
+	char pattern[128] = "";
+
+	(void)state;
+	memset(pattern, 'x', 79);
+	strcat(pattern, "ö*");
+	decision.why = WHY_NOT_CHASED;
+	facts.eligibility = (struct eligibility_finding){ ELIGIBILITY_PRODUCT, pattern };
+	assert_true(text_is_utf8(bytes_of(line())));
+	assert_ends("xxx");
+	assert_null(strstr(line(), "ö"));
+}
+
 static void a_reminder_that_does_not_go_says_so(void **state)
 {
 	static const struct {
@@ -218,6 +233,7 @@ int main(void)
 		cmocka_unit_test_setup(waits_and_mails_are_said_where_they_mean_something, fresh),
 		cmocka_unit_test_setup(what_was_ordered_and_not_paid_is_not_left, fresh),
 		cmocka_unit_test_setup(each_reason_is_said_with_what_it_is_about, fresh),
+		cmocka_unit_test_setup(a_long_pattern_is_cut_between_two_characters, fresh),
 		cmocka_unit_test_setup(a_reminder_that_does_not_go_says_so, fresh),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

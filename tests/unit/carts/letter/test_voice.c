@@ -1,5 +1,6 @@
 /* test_voice.c: what voice.txt may say, and what is refused with line and column */
 #include "bus/base/cleanup.h"
+#include "bus/base/text.h"
 #include "services/carts/letter/voice.h"
 #include "services/kit/shop/shop.h"
 #include "services/kit/template/template.h"
@@ -386,6 +387,22 @@ static void links_lead_to_the_shops_own_hosts_alone(void **state)
 	}
 }
 
+static void a_long_link_is_cut_between_two_characters(void **state)
+{
+	(void)state;
+	for (int odd = 0; odd < 2; odd++) {
+		char url[200] = "https://rival.example/";
+		struct text_error error = { 0 };
+		if (odd)
+			strcat(url, "x");
+		while (strlen(url) + 2 < 150)
+			strcat(url, "ö");
+		assert_int_equal(check_link(url, &error), -EINVAL);
+		assert_non_null(strstr(error.text, "öö"));
+		assert_true(text_is_utf8(bytes_of(error.text)));
+	}
+}
+
 static void words_follow_the_number(void **state)
 {
 	(void)state;
@@ -413,6 +430,7 @@ int main(void)
 		cmocka_unit_test(marks_make_words_bold_and_links),
 		cmocka_unit_test(a_wrong_mark_is_named_with_its_place),
 		cmocka_unit_test(links_lead_to_the_shops_own_hosts_alone),
+		cmocka_unit_test(a_long_link_is_cut_between_two_characters),
 		cmocka_unit_test(words_follow_the_number),
 		cmocka_unit_test(what_owners_write_is_accepted),
 		cmocka_unit_test(mistakes_are_named_with_line_and_column),

@@ -127,6 +127,11 @@ static void what_is_in_the_cart_may_exclude_it(void **state)
 		{ "product = vendor:TÖPFEREI*", "TÖPFEREI*", ELIGIBILITY_PRODUCT },
 		{ "product = title:*gutschein*", "*gutschein*", ELIGIBILITY_PRODUCT },
 		{ "product = title:mu?", "mu?", ELIGIBILITY_PRODUCT },
+		{ "product = vendor:T?pferei ?", "T?pferei ?", ELIGIBILITY_PRODUCT },
+		{ "product = vendor:T??pferei ?", "", ELIGIBILITY_YES },
+		{ "product = vendor:töpferei ä", "", ELIGIBILITY_YES },
+		{ "product = vendor:t[aö]pferei [öä]", "t[aö]pferei [öä]", ELIGIBILITY_PRODUCT },
+		{ "product = vendor:t[!ä]pferei *", "t[!ä]pferei *", ELIGIBILITY_PRODUCT },
 		{ "product = title:gutschein", "", ELIGIBILITY_YES },
 		{ "product = vendor:nobody", "", ELIGIBILITY_YES } };
 	struct harness *h = harness_new(&remembers, 5000);

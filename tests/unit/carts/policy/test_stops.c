@@ -52,6 +52,33 @@ static void nothing_heard_stops_nothing(void **state)
 	harness_free(h);
 }
 
+/* The row of the decision has a newer change, but its yes is older than the no. */
+static void a_no_that_came_late_stops_a_cart_with_an_older_yes(void **state)
+{
+	static const struct {
+		int64_t no_us;
+		enum stop stop;
+	} cases[] = { { 499, STOP_NONE }, { 500, STOP_CHANGED }, { 800, STOP_CHANGED }, { 1500, STOP_CHANGED } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct harness *h = fresh();
+		CartState cart = left_cart();
+
+		cart.consent = CONSENT_YES;
+		cart.consent_us = 500;
+		CHANGED(h, .ids = { .cart_token = "t1" }, .changed_us = 1000);
+		assert_int_equal(stops_for(harness_state(h), "demo", &cart).stop, STOP_NONE);
+		CHANGED(h, .ids = { .cart_token = "t1" }, .changed_us = cases[i].no_us, .consent = CONSENT_NO);
+		assert_int_equal(stops_for(harness_state(h), "demo", &cart).stop, cases[i].stop);
+		cart.consent = CONSENT_NO; /* intake has taken it in */
+		cart.consent_us = cases[i].no_us;
+		cart.changed_us = cart.changed_us > cases[i].no_us ? cart.changed_us : cases[i].no_us;
+		assert_int_equal(stops_for(harness_state(h), "demo", &cart).stop, STOP_NONE);
+		harness_free(h);
+	}
+}
+
 static void a_checkout_stops_by_any_id_it_shares(void **state)
 {
 	const CartIds ids[] = { { .cart_id = "t1" }, { .cart_token = "t1" }, { .cart_token = "t1", .order_id = "77" } };
@@ -510,6 +537,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_heard_stops_nothing),
 		cmocka_unit_test(a_checkout_stops_by_any_id_it_shares),
+		cmocka_unit_test(a_no_that_came_late_stops_a_cart_with_an_older_yes),
 		cmocka_unit_test(a_checkout_stops_through_ids_that_others_tied_together),
 		cmocka_unit_test(the_tie_may_come_after_the_checkout),
 		cmocka_unit_test(a_purchase_by_the_same_address_or_customer_stops_what_was_left_before_it),

@@ -311,6 +311,7 @@ static void json_has_the_counts_and_each_sum_of_both_periods(void **state)
 {
 	struct shop shop;
 	struct report report = report_in_three_currencies(&shop);
+	report.now.sums_left_out = 2;
 	json_t *json = report_json(&report);
 	const json_t *now = json_object_get(json, "now"), *before = json_object_get(json, "before");
 
@@ -319,6 +320,7 @@ static void json_has_the_counts_and_each_sum_of_both_periods(void **state)
 	assert_string_equal(json_string_value(json_object_get(before, "period")), "2026-09");
 	assert_int_equal(json_integer_value(json_object_get(json_object_get(now, "counts"), "seen")), 12);
 	assert_int_equal(json_integer_value(json_object_get(json_object_get(before, "counts"), "seen")), 7);
+	assert_int_equal(json_integer_value(json_object_get(now, "sums_left_out")), 2);
 	assert_int_equal(json_array_size(json_object_get(now, "money")), 3);
 	assert_int_equal(json_array_size(json_object_get(before, "money")), 2);
 	assert_sum(now, 0, "clicked_then_bought", "EUR", 12050, 50);

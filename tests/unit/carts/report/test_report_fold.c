@@ -2,8 +2,10 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
+#include "services/carts/report/report.h"
 #include "services/carts/report/report_fold.h"
 #include "tests/unit/cmocka_all.h"
+#include <stdio.h>
 #include <string.h>
 
 /* An alarm is the clock of this service: what came to its end before it is forgotten. */
@@ -478,6 +480,30 @@ static void what_went_back_is_no_money_won(void **state)
 	}
 }
 
+static void an_order_for_whose_currency_there_is_no_place_is_counted(void **state)
+{
+	const struct shop shop = { .name = "demo" };
+	const struct period period = { .from_us = 0, .to_us = 1000 };
+	struct report_figures figures;
+
+	(void)state;
+	for (int i = 0; i < REPORT_CURRENCIES_MAX + 2; i++) {
+		char id[8], currency[4] = { 'A', 'A', (char)('A' + i), '\0' };
+
+		snprintf(id, sizeof(id), "c%d", i);
+		CartState *cart = cart_of(id);
+		cart->status = CART_BOUGHT;
+		cart->bought_us = 30;
+		cart->order_total_minor = 100;
+		TEXT_COPY(cart->order_currency, currency);
+		given(cart);
+	}
+	report_figures_count(harness_state(h), &shop, &period, &figures);
+	assert_int_equal(figures.orders[ATTRIBUTION_ANYWAY], REPORT_CURRENCIES_MAX + 2);
+	assert_int_equal(figures.sums_left_out, 2);
+	assert_true(figures.sums[ATTRIBUTION_ANYWAY][REPORT_CURRENCIES_MAX - 1].currency[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -494,6 +520,7 @@ int main(void)
 		cmocka_unit_test(an_order_is_credited_only_with_what_can_have_led_to_it),
 		cmocka_unit_test(the_windows_are_the_shops),
 		cmocka_unit_test(what_went_back_is_no_money_won),
+		cmocka_unit_test_setup_teardown(an_order_for_whose_currency_there_is_no_place_is_counted, fresh, gone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
