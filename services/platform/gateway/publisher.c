@@ -1,9 +1,10 @@
 /*
- * publisher.c: from an authentic message to the bus, or into the spool
+ * publisher.c: publishes authentic messages, or puts them into the spool
  *
  * Owns:      the spool, the messages that wait for their answer, and the mark that this gateway has met a broker.
- * Promises:  answers ACCEPTED after the broker's confirm, SPOOLED after the sync; what is spooled is replayed in order with its
- *            own idempotency keys, and nothing that comes later is said before it is confirmed.
+ * Promises:  it answers ACCEPTED after the broker's confirm, and SPOOLED after the sync. Spooled messages are
+ *            replayed in order with their own idempotency keys, and no later message is published before they
+ *            are confirmed.
  * Fails by:  REFUSED with the reason in words.
  * Read next: admission.c (the decision), spool.c
  */
@@ -23,18 +24,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { REPLAY_WINDOW = 256 };                           /* spooled messages on their way at once */
-static const int64_t REPLAY_AGAIN_US = 500 * US_PER_MS; /* when the broker takes nothing now */
-static const int64_t look_again_us = 50 * US_PER_MS;    /* while a stop waits for the promise to run out */
+enum { REPLAY_WINDOW = 256 };                           /* spooled messages that await their confirms */
+static const int64_t REPLAY_AGAIN_US = 500 * US_PER_MS; /* the pause after the broker took nothing */
+static const int64_t look_again_us = 50 * US_PER_MS;    /* how often a stop looks whether it may be spooled */
 
 struct outgoing {
 	struct list link;
 	struct publisher *publisher;
 	struct buffer message;
 	bool stop;
-	bool said;    /* in this session, its answer is to come */
+	bool said;    /* published in this session, and not answered yet */
 	bool put_off; /* the broker did not take it, but may later */
-	bool settled; /* answered; only the broker's answer is to come */
+	bool settled; /* its submission is answered; only the broker's answer is to come */
 	int64_t since_us;
 	publisher_fn *answer;
 	void *context;
@@ -57,19 +58,18 @@ struct publisher {
 	struct spool *spool;
 	struct list waiting;  /* messages, oldest first */
 	struct list spooling; /* added to the spool, not synced */
-	struct list settled;  /* answered, said, not confirmed */
+	struct list settled;  /* answered, published, not confirmed */
 	bool met, live;
-	bool changed;        /* something may be decided otherwise than last time */
+	bool changed;        /* a message may be decided differently than last time */
 	int64_t again_us;    /* boot time of the next decision that only waits for time */
-	struct list replays; /* on their way */
+	struct list replays; /* published, not confirmed */
 	uint64_t replay_count;
-	bool replay_broke; /* the session ended under them, or the broker takes nothing now: begin again when all have come back */
-	int64_t replay_at_us; /* boot time: not before this */
-	uint64_t
-		put_off_count; /* messages that wait though they were said: what comes after them does not overtake them */
-	char put_off_why[256]; /* the broker's last reason for taking nothing now */
+	bool replay_broke;      /* session ended, or broker takes nothing; restarts when all are answered */
+	int64_t replay_at_us;   /* boot time: the replay does not start before */
+	uint64_t put_off_count; /* messages that the broker put off; later ones do not overtake them */
+	char put_off_why[256];  /* the broker's last reason for taking nothing now */
 	bool spooling_told;
-	int64_t quiet_until_us; /* boot time: a full disk is told once a second */
+	int64_t quiet_until_us; /* boot time: a full disk is logged once a second */
 };
 
 static int64_t now_us(const struct publisher *publisher)
@@ -77,7 +77,7 @@ static int64_t now_us(const struct publisher *publisher)
 	return clock_boot_us(publisher->clock);
 }
 
-/* Not as it was last noticed: an answer may be the end of it. */
+/* Asks the runtime, because publisher->live is out of date when an answer ends the session. */
 static bool has_session(const struct publisher *publisher)
 {
 	enum runtime_phase phase = runtime_phase(publisher->runtime);
@@ -151,7 +151,7 @@ static void put_off(struct outgoing *outgoing, bool is)
 	outgoing->put_off = is;
 }
 
-/* Answered; freed when nothing of it is to come any more. */
+/* Answers a message, and frees it unless the broker's answer is still to come. */
 static void settle(struct outgoing *outgoing, enum submission_end end, uint64_t seq, const char *why)
 {
 	struct publisher *publisher = outgoing->publisher;
@@ -195,7 +195,7 @@ static void count_answer(struct publisher *publisher, enum said_result result)
 	publisher->counters->duplicates += result == SAID_DUPLICATE;
 }
 
-/* The broker's word on a message that was said directly. */
+/* Takes the broker's answer to a message that was published directly. */
 static void hear_answer(void *context, enum said_result result, uint64_t seq, const char *reason)
 {
 	struct outgoing *outgoing = context;
@@ -240,7 +240,10 @@ static void publish_outgoing(struct outgoing *outgoing)
 
 /* ---- the spool ---- */
 
-/* Refused for good: it cannot be answered any more, so it is kept where rejections are, and the admin is told. */
+/*
+ * Keeps a spooled message that the broker refused for good. Its storefront was answered long ago, so it goes
+ * to the rejections, and the log tells the admin.
+ */
 static void keep_refused(struct publisher *publisher, struct bytes message, const char *reason)
 {
 	struct rejection rejection = { .at_us = clock_wall_us(publisher->clock),
@@ -325,7 +328,7 @@ static void tell_spooling(struct publisher *publisher)
 	publisher->spooling_told = holds;
 }
 
-/* One sync for all that came since the last one, then all their answers. */
+/* Syncs all messages that were added since the last sync, then answers them. */
 static void sync_spool(struct publisher *publisher)
 {
 	int r = spool_sync(publisher->spool);
@@ -411,7 +414,10 @@ static void decide_all(struct publisher *publisher)
 		sync_spool(publisher);
 }
 
-/* The broker knows of us from now on, so it lets claims wait for us: written before anything is ever spooled. */
+/*
+ * Notes that the broker knows this gateway, and so lets claims wait for it. The mark is written before any
+ * message is spooled.
+ */
 static void remember_meeting(struct publisher *publisher)
 {
 	char path[PATH_MAX];

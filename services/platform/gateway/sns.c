@@ -1,9 +1,9 @@
 /*
- * sns.c: what Amazon SNS posts, and whether it is from SNS
+ * sns.c: reads the posts of Amazon SNS, and checks that SNS signed them
  *
- * Promises:  what a signature covers is taken from the same values that are used later.
+ * Promises:  the signature is checked over the same values that are used later.
  * Fails by:  -EBADMSG with the reason in words; false.
- * Read next: feedback.c (what is made of it)
+ * Read next: feedback.c (the caller)
  */
 #include "services/platform/gateway/sns.h"
 #include "bus/base/clock.h"

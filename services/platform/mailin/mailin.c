@@ -1,12 +1,13 @@
 /*
- * mailin.c: bounces and complaints that come back as mails, and what SNS needs fetched
+ * mailin.c: takes bounces and complaints that come back as mails, and fetches what SNS needs
  *
  * Hears:     feedback.fetch
  * Remembers: document, reminder.sent, reminder.ambiguous
  * Says:      mail.feedback, feedback.certificate, audit; and what systems register
- * Promises:  a mail leaves its folder only when what it says is confirmed; nobody can have somebody else suppressed by a mail that
- *            he made up.
- * Read next: mailbox.c (which route takes a mail), folder.c, lmtp_server.c (the mails), report.c (what they say), match.c (whose mail it was)
+ * Promises:  a mail leaves its folder only when its message is confirmed, when it is put aside, or when it
+ *            asks for nothing; a forged mail cannot put another person's address on the list.
+ * Read next: mailbox.c (finds the route of a mail), folder.c, lmtp_server.c (take mails), report.c (reads
+ *            them), match.c (finds the shopper)
  */
 #include "services/platform/mailin/mailin.h"
 #include "bus/actor/service.h"
@@ -25,9 +26,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- what a mail that came back says, said on the bus --- */
+/* --- publishing what a returned mail says --- */
 
-/* Two shoppers' bounces may be the same, byte by byte: it was the envelope that told whose each is. */
+/* The bounces of two shoppers may be equal, byte by byte: then only the envelope tells whose each one is. */
 static void print_subject(const char *shop, const MailFeedback *feedback, struct buffer *ret)
 {
 	buffer_printf(ret, "%s\n%s\n%s\n%u\n", shop, feedback->address_hash, feedback->cart_id, feedback->step);
@@ -50,13 +51,16 @@ int feedback_publish(struct runtime *runtime, const char *shop, const MailFeedba
 }
 
 /*
- * What the gateway met at SNS and does not fetch itself
+ * Fetches from SNS for the gateway
  *
- * The gateway takes requests from everybody and has no way out; this process has one and takes requests from the bus alone.
+ * The gateway takes requests from everybody and may not connect to the internet; this process may, and takes
+ * requests from the bus alone.
  *
- * Promises:  only addresses of SNS itself are asked for, over TLS that the system's authorities vouch for; what came is a certificate
- *            that holds now, with an RSA key of 2048 bits or more, or it is not said; each fetch is on record.
- * Fails by:  trying again, then a dead letter. A confirmation whose answer was lost may be repeated: it changes nothing twice.
+ * Promises:  only addresses of SNS itself are fetched, over TLS that the system's authorities vouch for; a
+ *            certificate is published only if it is valid now and has an RSA key of 2048 bits or more; each
+ *            fetch is on record.
+ * Fails by:  trying again, then a dead letter. A confirmation whose answer was lost may be repeated: the
+ *            second one changes nothing.
  */
 
 static const struct effect_kind fetch_effect;
@@ -98,7 +102,10 @@ static void say_audit(struct turn *turn, const char *action, const FeedbackFetch
 	SAY(turn, audit, &audit, .shop = turn_message(turn)->shop, .key = turn_message(turn)->shop);
 }
 
-/* The one that begins the file: what it is signed by does not come with it, TLS has vouched for where it is from. */
+/*
+ * Reads the first certificate of the file. The certificate that signed it does not come with it; TLS has
+ * vouched for its origin.
+ */
 static X509 *read_certificate(const char *pem)
 {
 	BIO *bio = BIO_new_mem_buf(pem, -1);

@@ -1,5 +1,5 @@
 /*
- * plain.c: what a part of a mail reads as
+ * plain.c: turns a part of a mail into plain text
  *
  * Promises:  of a plain part at most PLAIN_MOST bytes are added; HTML is added until the whole text has that many.
  * Read next: report.c
@@ -14,7 +14,10 @@ enum { PLAIN_MOST = 4 * WORDS_MOST };
 
 /* ---- text ---- */
 
-/* HTML without its tags, comments and styles: each tag is a space, each line break and block a line's end. */
+/*
+ * Skips a tag, a comment, a style or a script of HTML. A line break or a block adds a line's end; other tags
+ * add nothing.
+ */
 static const char *skip_tag(const char *at, struct buffer *ret)
 {
 	static const char *const lines[] = { "<br", "<p", "</p", "</tr", "</div", "<li", "</h" };
@@ -82,7 +85,10 @@ static bool is_ascii(const char *text)
 	return !*text;
 }
 
-/* A server that quotes another's words names its own charset. Bytes that are UTF-8 are so by no accident, also when another charset is named. */
+/*
+ * A server that quotes another server names its own charset. So bytes that are valid UTF-8 and not ASCII
+ * count as UTF-8, even if another charset is named.
+ */
 static char *text_of(GMimePart *part)
 {
 	struct buffer bytes = { 0 };
@@ -111,13 +117,13 @@ void plain_add(GMimeObject *part, struct buffer *ret)
 
 /* ---- where the original begins ---- */
 
-/* Headers that a mail has and a bounce's words have not. */
+/* Does the line begin headers that a mail has and the words of a bounce have not? */
 static bool begins_headers(const char *line)
 {
 	static const char *const names[] = { "Received: ", "Return-Path:", "Message-ID:", "DKIM-Signature:",
 		"Delivered-To:", "X-Originating-IP:", "Authentication-Results:" };
 
-	/* An indented one is in a list that the bounce writes of the original. */
+	/* An indented header is in a list that the bounce makes of the original's headers. */
 	if (strchr(">|", line[strspn(line, " \t")]))
 		line += strspn(line, "> |\t");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

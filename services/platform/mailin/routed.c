@@ -1,11 +1,13 @@
 /*
- * routed.c: a mail on its way to a route that says a message about it
+ * routed.c: delivers a mail to a route, which publishes a message about it
  *
- * Promises:  memory is bounded by a part for a mail that becomes a blob, and by 1 MiB for any other. The blob is committed before the
- *            message that names it is said. The message's key is the digest of the route, the recipients and the mail: what is
- *            delivered again, because an answer was lost, is the same blob and the same message.
- * Fails by:  an end, with words. Who is killed between the blob and the message leaves a reference that goes with its age.
- * Read next: lmtp_server.c, folder.c (who have mails), services/kit/blobs/blob_uses.c
+ * Promises:  memory is bounded by one part for a mail that becomes a blob, and by 1 MiB for any other mail.
+ *            The blob is committed before the message that names it is published. The message's idempotency
+ *            key is the digest of the mail, the route, the shop and the recipients: a mail that is delivered
+ *            again, because an answer was lost, gives the same blob and the same message.
+ * Fails by:  an end, with words. A process that is killed between the blob and the message leaves a
+ *            reference, which is removed for its age.
+ * Read next: delivery.c, folder.c (have mails), services/kit/blobs/blob_uses.c
  */
 #include "services/platform/mailin/routed.h"
 #include "bus/base/cleanup.h"
@@ -23,13 +25,13 @@ struct routed {
 	struct list hook; /* of routing->said, while is_said */
 	struct routing *routing;
 	struct mailbox mailbox;
-	struct blob_writer *writer; /* NULL: it stays in memory */
+	struct blob_writer *writer; /* NULL: the mail stays in memory */
 	struct buffer text;
 	EVP_MD_CTX *digest;
 	uint64_t size;
 	int error;            /* of the disk; the rest of the mail is not taken */
-	bool is_said, is_new; /* is_new: the reference to the blob */
-	routed_fn *answer;    /* NULL: nobody asks any more */
+	bool is_said, is_new; /* is_new: the reference to the blob was not there before */
+	routed_fn *answer;    /* NULL: the owner needs no answer any more */
 	void *context;
 };
 
@@ -72,7 +74,7 @@ void routed_free(struct routed *routed)
 		return;
 	routed->answer = NULL;
 	clear(routed);
-	if (!routed->is_said) /* else the bus answers yet */
+	if (!routed->is_said) /* else the bus has still to answer */
 		free(routed);
 }
 
@@ -154,7 +156,7 @@ static void on_said(void *context, enum said_result result, uint64_t seq, const 
 	}
 }
 
-/* Behind the mail's own bytes: the route, its shop and whom the mail is to. */
+/* Adds the route, the shop and the recipients to the digest of the mail's bytes. */
 static int make_idem(
 	struct routed *routed, const char (*recipients)[ADDRESS_MAX + 1], int count, char ret_idem[IDEM_SIZE])
 {
@@ -198,7 +200,10 @@ static void publish_routed(struct routed *routed, const char *idem, const char *
 		end(routed, r == -ENOTCONN ? ROUTED_AWAY : ROUTED_FAILED, strerror(-r));
 }
 
-/* No message will name it. If the reference is not new, a message of the same mail may name it, which was taken before. */
+/*
+ * Releases a blob that no message will name. If the reference is not new, an earlier message of the same mail
+ * may name the blob.
+ */
 static void release_blob(const struct routed *routed, const char *name, const char *idem)
 {
 	const struct mailbox *mailbox = &routed->mailbox;
