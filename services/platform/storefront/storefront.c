@@ -4,11 +4,12 @@
  * Hears:     storefront.task, gateway.away
  * Remembers: document, alarm
  * Says:      cart.changed, cart.checkout, storefront.task, audit, alarm
- * Promises:  what it says is what the webhook would have said, in the same words: hearing of an order or a cart twice changes
- *            nothing. A page and the task for the next one are one turn: when a process dies, no page is left out.
- * Fails by:  asking again later, as long as the storefront does not answer or says when, with an alarm if it refuses our key; a dead
- *            letter for what it will never
- *            answer, or when shop.conf gives no API.
+ * Promises:  its messages are those that the webhook would have caused, in the same form: an order or a cart
+ *            that comes twice changes nothing. A page and the task for the next page are one turn: when the
+ *            process dies, no page is left out.
+ * Fails by:  asking again later while the storefront does not answer or asks for a pause, with an alarm if it
+ *            refuses our key; a dead letter for a request that it will never answer, or if shop.conf gives no
+ *            API.
  * Read next: pages.c, services/kit/storefront/api.h
  */
 #include "services/platform/storefront/storefront.h"
@@ -27,8 +28,8 @@
 #define NO_SHOP_US (5 * US_PER_S)
 #define FORBIDDEN_US (10 * US_PER_MINUTE)
 #define RETRY_MOST_US US_PER_HOUR
-#define OLD_NEWS_US US_PER_DAY /* an absence that ended longer ago was made up for, or is of no use any more */
-#define BEFORE_AWAY_US (15 * US_PER_MINUTE) /* what was under way when the gateway went */
+#define OLD_NEWS_US US_PER_DAY              /* an absence that ended longer ago needs no request any more */
+#define BEFORE_AWAY_US (15 * US_PER_MINUTE) /* for events that were under way when the gateway went away */
 enum { SHOPS_MOST = 256 };
 
 struct storefront storefront_of(struct bytes address_key)
@@ -42,7 +43,7 @@ struct storefront storefront_of(struct bytes address_key)
 }
 
 struct fetch {
-	struct http_request http; /* first: what the driver takes */
+	struct http_request http; /* first, because the driver takes it */
 };
 
 static void fetch_free(void *request)
@@ -87,7 +88,7 @@ static void say_event(const struct event *event, enum reading reading, void *con
 		return;
 	}
 	CartCheckout order = event->checkout;
-	order.ids.email[0] = 0; /* kept for ever: who bought is known by the keyed hash alone */
+	order.ids.email[0] = 0; /* kept for ever, so it names the buyer by the keyed hash alone */
 	SAY(telling->turn, cart_checkout, &order, .shop = shop, .key = key);
 	telling->orders++;
 }
@@ -109,7 +110,7 @@ static void say_reconciled(struct turn *turn, const StorefrontTask *task)
 	SAY(turn, audit, &audit, .shop = shop, .key = shop);
 }
 
-/* Orders first: they stop. Then what is open. */
+/* Orders come first, because they stop reminders. Then the open checkouts come. */
 static void go_on(const struct shop *shop, const StorefrontTask *task, const struct page *page, struct telling *telling)
 {
 	StorefrontTask next = *task;
@@ -146,7 +147,7 @@ static enum verdict take(const struct storefront *context, const struct shop *sh
 	return TURN_DONE;
 }
 
-/* It is not there any more: as good as emptied. (Bought, its own webhook says so.) */
+/* The cart does not exist any more, so it counts as emptied. (If it was bought, its own webhook says so.) */
 static enum verdict take_gone(const StorefrontTask *task, struct turn *turn)
 {
 	CartChanged gone = { .has_ids = true,
@@ -168,7 +169,7 @@ static enum verdict ask_again(const struct http_answer *answer, struct turn *tur
 	return turn_wait(turn, after_us > US_PER_S ? after_us : US_PER_S, why);
 }
 
-/* A secret has to be mended by somebody. */
+/* Waits with an alarm, because a person has to mend the key. */
 static enum verdict wait_for_key(const struct state *state, const struct http_answer *answer, struct turn *turn)
 {
 	storefront_alarm_say(state, turn, answer->end == HTTP_BARRED ? STOREFRONT_END_SILENT : STOREFRONT_END_REFUSED,

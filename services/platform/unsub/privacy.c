@@ -1,23 +1,24 @@
 /*
- * privacy.c: what storefronts ask for on behalf of a person's rights, until it is done
+ * privacy.c: keeps the privacy requests of storefronts until they are done
  *
  * Owns:      privacy.state: one row per request, a tombstone when it is settled.
- * Promises:  a request to erase somebody puts the address on the list at once; every request stands, and an alarm of its shop with
- *            it, until a person says that it was done; the same request twice is one.
+ * Promises:  a request to erase a person puts the address on the list at once; every request stands, with an
+ *            alarm of its shop, until a person says that it was done; the same request twice is one.
  * Fails by:  dead-lettering a request without an id.
- * Read next: services/kit/storefront/shopify_privacy.c (where it comes from), services/cartbus/people/privacy.c (how it is settled)
+ * Read next: services/kit/storefront/shopify_privacy.c (reads the requests),
+ *            services/cartbus/people/privacy.c (settles them)
  */
 #include "bus/base/text.h"
 #include "services/kit/suppression/suppressions.h"
 #include "services/platform/unsub/unsub.h"
 #include <stdio.h>
 
-enum { OPEN_MOST = 1000 }; /* so many are counted */
+enum { OPEN_MOST = 1000 }; /* at most so many are counted */
 
 struct open {
 	uint32_t count;
-	const char *but;          /* not this one */
-	const char *address_hash; /* of `matching`: NULL counts all */
+	const char *but;          /* the id of a request that does not count; NULL: none */
+	const char *address_hash; /* the requests of this hash go into `matching`; NULL: none */
 	char matching[64][40];    /* request ids */
 	int matching_count;
 };
