@@ -21,7 +21,7 @@ static const char *text(const json_t *object, const char *name)
 	return value ? value : "";
 }
 
-/* "a, b, c" as far as it fits */
+/* Adds a name to "a, b, c" if it fits. */
 static void add_name(char *list, size_t room, const char *name)
 {
 	size_t len = strlen(list);
@@ -64,7 +64,10 @@ static void read_queue(const json_t *status, const json_t *queue, struct view *v
 		add_name(view->missing, sizeof(view->missing), name);
 }
 
-/* The first whose clock is far from the log's. While the broker's own jumped, that is the one to set right. */
+/*
+ * Finds the first process whose clock is far from the log's. It is not asked if the broker's own clock
+ * jumped: then that one must be set right.
+ */
 static void read_clocks_off(const json_t *status, struct view *view)
 {
 	size_t i;
