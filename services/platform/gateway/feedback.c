@@ -111,7 +111,7 @@ static const char *doubt(const struct shop *shop, const struct sns *sns, int64_t
 	return NULL;
 }
 
-/* ---- what it makes us say ---- */
+/* ---- the messages that follow ---- */
 
 /* The data that answer_notice needs. */
 struct kept {

@@ -180,7 +180,7 @@ static void close_writing(struct spool *spool)
 	spool->fd = -1;
 }
 
-/* ---- opening: what did the last run leave? ---- */
+/* ---- opening: the files of the last run ---- */
 
 static int explain(char why[400], int error, const char *what, const char *where)
 {

@@ -30,7 +30,7 @@ static bool is_blank(const char *line)
 	return strspn(line, " \t\r>|") >= line_len(line);
 }
 
-/* ---- what is quoted ---- */
+/* ---- quoted answers ---- */
 
 /* A mail server's answer follows these words: on the same line, or below it up to an empty line. */
 static const char *const introductions[] = { " said: ", "remote host said", "server said",
@@ -135,7 +135,7 @@ void answer_quoted(const char *text, struct buffer *ret)
 	}
 }
 
-/* ---- what is stated ---- */
+/* ---- stated sentences ---- */
 
 static const char *const suppositions[] = { " may ", " might ", "maybe", "perhaps", "probably", "possibl",
 	"please check", "check the ", "check that", "check your", "make sure", "verify that", "if you", "if the ",

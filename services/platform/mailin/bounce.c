@@ -673,7 +673,7 @@ void bounce_hear_mail(struct bounce *bounce, const struct bounce_mail *letter)
 		take_words(bounce, &words);
 }
 
-/* ---- what it comes to ---- */
+/* ---- the result ---- */
 
 void bounce_tell(const struct bounce *bounce, struct report *ret)
 {

@@ -124,7 +124,7 @@ void folder_free(struct folder *folder)
 	free(folder);
 }
 
-/* ---- where a file goes ---- */
+/* ---- deleting a file, or putting it aside ---- */
 
 static void delete (struct folder *folder, const char *name)
 {

@@ -18,7 +18,7 @@
 #include <strings.h>
 
 enum {
-	LINE_MOST = 1024,      /* of a command; RFC 5321 asks for 512 and what extensions add */
+	LINE_MOST = 1024,      /* of a command; RFC 5321 asks for 512, and extensions add more */
 	TEXT_LINE_MOST = 4096, /* of a mail; RFC 5321 allows 1000 */
 	ERRORS_MOST = 10,
 	COMMANDS_MOST = 250,    /* between two mails: enough for a hundred recipients, most of whom get 452 */

@@ -131,7 +131,7 @@ static struct connection *who_makes_room(
 	return found;
 }
 
-/* ---- what mails hold ---- */
+/* ---- the memory of mails ---- */
 
 /* Over TCP there is only one source, so it has the budgets of all. */
 static unsigned shares(bool is_unix)

@@ -112,7 +112,7 @@ size_t mailbox_size_most(const struct mail_route *const *tables)
 	return most;
 }
 
-/* ---- what a system may have got wrong ---- */
+/* ---- checking the routes of systems ---- */
 
 static bool clash(const struct mail_route *one, const struct mail_route *other)
 {

@@ -188,7 +188,7 @@ bool match_find(const struct state *state, const struct keyring *keys, int64_t n
 	return search.found;
 }
 
-/* ---- whom mail servers may deliver to ---- */
+/* ---- the addresses that mail servers may deliver to ---- */
 
 struct domain {
 	const struct state *state;

@@ -44,7 +44,7 @@ static uint64_t taken_by(uint64_t bytes)
 	return (bytes + BLOCK) / BLOCK * BLOCK;
 }
 
-/* ---- what lies there ---- */
+/* ---- the mails in aside ---- */
 
 static bool is_too_old(const struct stat *found)
 {

@@ -335,7 +335,7 @@ static void read_parts(struct letters *letters, GMimeObject *part, int depth)
 		read_parts(letters, g_mime_multipart_get_part(GMIME_MULTIPART(part), i), depth + 1);
 }
 
-/* ---- what it comes to ---- */
+/* ---- the result ---- */
 
 static size_t name_before(const char *text, const char *at)
 {

@@ -27,7 +27,7 @@
 STATE_STRINGS(document_google, "document.google");
 STATE_STRINGS(alarms, "alarm");
 
-/* --- what was seen --- */
+/* --- seen files --- */
 
 static struct doc *add_doc(struct shop_docs *docs, const struct document_kind *row, const char *kind)
 {
@@ -159,7 +159,7 @@ const struct shop_docs *mirror_see(struct mirror *into, const char *shop, const 
 	return docs;
 }
 
-/* --- what was fetched --- */
+/* --- fetched documents --- */
 
 static bool put_fetched(
 	struct mirror *into, const char *shop, const char *kind, const char *id, struct bytes text, const char *why)
@@ -220,14 +220,14 @@ void mirror_each(const struct mirror *seen, void (*each)(const struct shop_docs 
 		each(LIST_ENTRY(hook, struct shop_docs, hook), context);
 }
 
-/* --- what was said: documents (kit/documents/docs.c) and our own alarms, by (shop, kind), while they are raised --- */
+/* --- published documents (kit/documents/docs.c), and our own raised alarms, by (shop, kind) --- */
 
 static void remember_document(struct state *state, const struct message_meta *said, const Document *document)
 {
 	const char *google = document->google;
 
 	docs_remember(state, said, document);
-	if (!google[0] && text_starts(document->source, "Google document ")) /* said before 0.2.0 */
+	if (!google[0] && text_starts(document->source, "Google document ")) /* published before 0.2.0 */
 		google = document->digest;
 	if (!said->tombstone && google[0])
 		STATE_PUT_STRING(state, document_google, said->shop, document->kind, bytes_of(google));
@@ -243,7 +243,7 @@ static void remember_alarm(struct state *state, const struct message_meta *said,
 		STATE_DELETE(state, alarms, said->shop, alarm->kind);
 }
 
-/* --- what there is to say --- */
+/* --- the next message --- */
 
 struct wanted {
 	const struct shop_docs *docs;
@@ -373,7 +373,7 @@ static struct wanted want(const struct state *state, const struct shop_docs *doc
 	return wanted;
 }
 
-/* --- saying it --- */
+/* --- publishing it --- */
 
 /*
  * Only the last version of a text stays in the log, so it also holds the digest of the Google document that a

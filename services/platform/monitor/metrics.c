@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what was folded ---- */
+/* ---- the folds ---- */
 
 #define NANO 1e9
 static const int64_t AMBIGUOUS_TOLD_US = US_PER_DAY;
@@ -193,7 +193,7 @@ void metrics_tell_folded(const struct state *state, int64_t now_us, struct metri
 	metrics_add(told, "next_cart_us", next_us == INT64_MAX ? 0 : (uint64_t)next_us);
 }
 
-/* ---- the text, and what the broker answered ---- */
+/* ---- the text, and the broker's answer ---- */
 
 void metric_begin(struct buffer *to, const char *name, const char *type, const char *help)
 {

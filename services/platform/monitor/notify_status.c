@@ -1,7 +1,8 @@
 /*
  * notify_status.c: folds which channels to the admin work
  *
- * Owns:      the tables telling (way, alarm's number -> when it was raised or ended) and unreached (way -> what was answered last).
+ * Owns:      the tables telling (way, alarm's number -> when it was raised or ended) and unreached (way ->
+ *            its last answer).
  * Promises:  pure. A test that arrives mends a channel; the failure of a test is told to the person who asked
  *            for it, and raises nothing.
  * Read next: monitor.c (publishes the facts), check.c

@@ -48,7 +48,7 @@ static struct page {
 	struct turned_away turned_away;
 } page;
 
-/* ---- who may read ---- */
+/* ---- readers ---- */
 
 /* Reads the host of a Host header, without port and brackets, in small letters. false: there is none. */
 static bool host_of(const char *header, char ret[HOST_ROOM])

@@ -65,8 +65,8 @@ static void read_queue(const json_t *status, const json_t *queue, struct view *v
 }
 
 /*
- * Finds the first process whose clock is far from the log's. It is not asked if the broker's own clock
- * jumped: then that one must be set right.
+ * Finds the first process whose clock is far from the log's. The caller skips it if the broker's own clock
+ * jumped: then that clock must be set right.
  */
 static void read_clocks_off(const json_t *status, struct view *view)
 {

@@ -1,5 +1,5 @@
 /*
- * storefront.c: fetches from storefronts what their webhooks did not say
+ * storefront.c: fetches from storefronts the data that their webhooks do not have
  *
  * Hears:     storefront.task, gateway.away
  * Remembers: document, alarm
@@ -68,7 +68,7 @@ static enum verdict hear_task(const struct state *state, const StorefrontTask *t
 	return turn_dead_letter(turn, "nothing can be fetched: [storefront] in shop.conf names no API that has it");
 }
 
-/* ---- what came ---- */
+/* ---- answers ---- */
 
 struct telling {
 	struct turn *turn;

@@ -374,7 +374,7 @@ void rate_judge(const struct state *state, const MailFeedback *feedback, struct 
 			raise_or_renew(state, turn, shop, &conditions[i], &figures);
 }
 
-/* ---- what the clock does to alarms ---- */
+/* ---- alarms and the clock ---- */
 
 /* The next message about a standing alarm: its end, or its figures of a new day. */
 struct coming {
