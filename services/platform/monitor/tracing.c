@@ -14,6 +14,7 @@
 #include "services/platform/monitor/tracing.h"
 #include "bus/actor/tap.h"
 #include "bus/base/log.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/http/http.h"
 #include "services/platform/monitor/span.h"
@@ -86,7 +87,10 @@ static void gather(const struct message_meta *said, struct bytes payload)
 	}
 	if (!spans) {
 		spans = json_array();
-		json_object_set_new(tracing.waiting, said->said_by, spans);
+		if (json_object_set_new(tracing.waiting, said->said_by, spans) < 0) { /* the name is not UTF-8 */
+			tracing.counts.dropped++;
+			return;
+		}
 	}
 	json_array_append_new(spans, span_of(said, payload, time_of(said->cause)));
 	if (tracing.waiting_count++ == 0)
@@ -98,10 +102,12 @@ static bool hear(void)
 {
 	struct bytes payload;
 	struct message_meta said;
-	int heard = 0;
+	int heard = 0, failed;
 
-	while (heard < HEARD_AT_ONCE && tap_next(tracing.tap, 0, &said, &payload) != -EAGAIN) {
+	while (heard < HEARD_AT_ONCE && (failed = tap_next(tracing.tap, 0, &said, &payload)) != -EAGAIN) {
 		heard++;
+		if (failed < 0) /* not a message; the next one's number shows that one is missed */
+			continue;
 		note_time(&said);
 		if (span_is_wanted(&said, tracing.share))
 			gather(&said, payload);
@@ -207,6 +213,8 @@ static void make_batch(void)
 
 	tracing.batch = json_dumps(request, JSON_COMPACT);
 	tracing.batch_count = tracing.waiting_count;
+	if (!tracing.batch)
+		die("no memory for traces");
 	json_decref(request);
 	json_object_clear(tracing.waiting);
 	tracing.waiting_count = 0;
@@ -279,9 +287,9 @@ void tracing_start(struct loop *loop, const struct config *config, const struct 
 		die("what the broker commits cannot be listened to: [paths] run is too long for a socket's name, or "
 		    "[connect] broker no address");
 	tracing.client = http_client_new(&http);
-	tracing.times = calloc(TIMES_KNOWN, sizeof(*tracing.times));
+	tracing.times = memory_new(TIMES_KNOWN * sizeof(*tracing.times));
 	tracing.waiting = json_object();
-	if (!tracing.times || !tracing.waiting)
+	if (!tracing.waiting)
 		die("no memory for traces");
 	loop_watch(loop, tap_fd(tracing.tap), false, heard, NULL);
 	loop_watch(loop, http_client_fd(tracing.client), false, work, NULL);
