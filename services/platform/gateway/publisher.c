@@ -4,7 +4,7 @@
  * Owns:      the spool, the messages that wait for their answer, and the mark that this gateway has met a broker.
  * Promises:  it answers ACCEPTED after the broker's confirm, and SPOOLED after the sync. Spooled messages are
  *            replayed in order with their own idempotency keys, and no later message is published before they
- *            are confirmed.
+ *            are confirmed. A spooled message leaves the spool when it is confirmed, or refused and kept.
  * Fails by:  REFUSED with the reason in words.
  * Read next: admission.c (the decision), spool.c
  */
@@ -24,8 +24,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { REPLAY_WINDOW = 256 };                           /* spooled messages that await their confirms */
+enum { REPLAY_WINDOW = 256 };                           /* spooled messages that await their confirms or are unkept */
 static const int64_t REPLAY_AGAIN_US = 500 * US_PER_MS; /* the pause after the broker took nothing */
+static const int64_t KEEP_AGAIN_US = 10 * US_PER_S;     /* the pause after a refused message could not be kept */
 static const int64_t look_again_us = 50 * US_PER_MS;    /* how often a stop looks whether it may be spooled */
 
 struct outgoing {
@@ -46,6 +47,7 @@ struct replay {
 	struct publisher *publisher;
 	uint64_t ticket;
 	struct buffer message;
+	char why_refused[256]; /* for good; "": it is not */
 };
 
 struct publisher {
@@ -64,6 +66,9 @@ struct publisher {
 	int64_t again_us;    /* boot time of the next decision that only waits for time */
 	struct list replays; /* published, not confirmed */
 	uint64_t replay_count;
+	struct list unkept; /* refused for good; they stay in the spool until they are kept */
+	uint64_t unkept_count;
+	int64_t keep_at_us;     /* boot time: it is not tried before */
 	bool replay_broke;      /* session ended, or broker takes nothing; restarts when all are answered */
 	int64_t replay_at_us;   /* boot time: the replay does not start before */
 	uint64_t put_off_count; /* messages that the broker put off; later ones do not overtake them */
@@ -75,6 +80,12 @@ struct publisher {
 static int64_t now_us(const struct publisher *publisher)
 {
 	return clock_boot_us(publisher->clock);
+}
+
+/* Messages of the spool that may still come to the bus. */
+static uint64_t to_replay(const struct publisher *publisher)
+{
+	return spool_count(publisher->spool) - publisher->unkept_count;
 }
 
 /* Asks the runtime, because publisher->live is out of date when an answer ends the session. */
@@ -104,7 +115,7 @@ static void open_spool(struct publisher *publisher)
 			(unsigned long long)spool_count(publisher->spool));
 	mark_path(publisher, path);
 	publisher->met = access(path, F_OK) == 0;
-	runtime_spooled(publisher->runtime, spool_count(publisher->spool));
+	runtime_spooled(publisher->runtime, to_replay(publisher));
 }
 
 struct publisher *publisher_open(const char *folder, struct runtime *runtime, const struct clock *clock,
@@ -122,6 +133,7 @@ struct publisher *publisher_open(const char *folder, struct runtime *runtime, co
 	list_init(&publisher->spooling);
 	list_init(&publisher->settled);
 	list_init(&publisher->replays);
+	list_init(&publisher->unkept);
 	open_spool(publisher);
 	return publisher;
 }
@@ -134,7 +146,7 @@ void publisher_begin_with(struct publisher *publisher, struct bytes message)
 	if (spool_sync(publisher->spool) < 0)
 		die("%s: what has to be said first cannot be kept: %s", publisher->folder,
 			spool_last_failure(publisher->spool));
-	runtime_spooled(publisher->runtime, spool_count(publisher->spool));
+	runtime_spooled(publisher->runtime, to_replay(publisher));
 }
 
 static void outgoing_free(struct outgoing *outgoing)
@@ -173,6 +185,13 @@ static void replay_free(struct replay *replay)
 	free(replay);
 }
 
+static void forget_unkept(struct publisher *publisher)
+{
+	LIST_EACH_SAFE (hook, &publisher->unkept)
+		replay_free(LIST_ENTRY(hook, struct replay, link));
+	publisher->unkept_count = 0;
+}
+
 void publisher_close(struct publisher *publisher)
 {
 	if (!publisher)
@@ -183,6 +202,7 @@ void publisher_close(struct publisher *publisher)
 		outgoing_free(LIST_ENTRY(hook, struct outgoing, link));
 	LIST_EACH_SAFE (hook, &publisher->replays)
 		replay_free(LIST_ENTRY(hook, struct replay, link));
+	forget_unkept(publisher);
 	spool_close(publisher->spool);
 	free(publisher);
 }
@@ -242,23 +262,60 @@ static void publish_outgoing(struct outgoing *outgoing)
 
 /*
  * Keeps a spooled message that the broker refused for good. Its storefront was answered long ago, so it goes
- * to the rejections, and the log tells the admin.
+ * to the rejections, and the log tells the admin. Only then it leaves the spool.
  */
-static void keep_refused(struct publisher *publisher, struct bytes message, const char *reason)
+static int keep_refused(struct replay *replay)
 {
+	struct publisher *publisher = replay->publisher;
 	struct rejection rejection = { .at_us = clock_wall_us(publisher->clock),
 		.shop = "",
 		.platform = "spool",
 		.topic = "",
 		.webhook_id = "",
-		.why = reason,
-		.body = message };
+		.why = replay->why_refused,
+		.body = buffer_bytes(&replay->message) };
 	char path[PATH_MAX], name[64] = "";
+	int r;
 
 	snprintf(path, sizeof(path), "%s/rejected", publisher->folder);
-	reject_keep(path, &rejection, name);
-	log_event(LOG_ERROR, "the broker refuses a spooled message for good, kept=%s: %s", name, reason);
+	if ((r = reject_keep(path, &rejection, name)) < 0)
+		return r;
+	spool_confirmed(publisher->spool, replay->ticket);
+	log_event(LOG_ERROR, "the broker refuses a spooled message for good, kept=%s: %s", name, replay->why_refused);
 	publisher->counters->rejected++;
+	replay_free(replay);
+	return 0;
+}
+
+/* A refused message that cannot be kept holds up no other message. */
+static void hear_refused(struct replay *replay, const char *reason)
+{
+	struct publisher *publisher = replay->publisher;
+	int r;
+
+	snprintf(replay->why_refused, sizeof(replay->why_refused), "%s", reason);
+	if ((r = keep_refused(replay)) == 0)
+		return;
+	log_event(LOG_ERROR,
+		"the broker refuses a spooled message for good, and %s/rejected cannot keep it, so it stays in the "
+		"spool until that works: %s: %s",
+		publisher->folder, strerror(-r), reason);
+	list_remove(&replay->link);
+	list_append(&publisher->unkept, &replay->link);
+	publisher->unkept_count++;
+	publisher->keep_at_us = now_us(publisher) + KEEP_AGAIN_US;
+}
+
+static void keep_unkept(struct publisher *publisher)
+{
+	if (now_us(publisher) < publisher->keep_at_us)
+		return;
+	publisher->keep_at_us = now_us(publisher) + KEEP_AGAIN_US;
+	LIST_EACH_SAFE (hook, &publisher->unkept) {
+		if (keep_refused(LIST_ENTRY(hook, struct replay, link)) < 0)
+			return;
+		publisher->unkept_count--;
+	}
 }
 
 static void hear_replay(void *context, enum said_result result, uint64_t seq, const char *reason)
@@ -268,16 +325,23 @@ static void hear_replay(void *context, enum said_result result, uint64_t seq, co
 
 	(void)seq;
 	publisher->replay_count--;
-	if (result == SAID_UNKNOWN) {
+	switch (result) {
+	case SAID_FRESH:
+	case SAID_DUPLICATE:
+		spool_confirmed(publisher->spool, replay->ticket);
+		publisher->counters->drained++;
+		replay_free(replay);
+		break;
+	case SAID_REFUSED:
+		hear_refused(replay, reason);
+		break;
+	case SAID_UNKNOWN:
 		publisher->replay_broke = true;
 		publisher->replay_at_us = has_session(publisher) ? now_us(publisher) + REPLAY_AGAIN_US : 0;
 		TEXT_COPY(publisher->put_off_why, reason ? reason : "");
-	} else
-		spool_confirmed(publisher->spool, replay->ticket);
-	if (result == SAID_REFUSED)
-		keep_refused(publisher, buffer_bytes(&replay->message), reason);
-	publisher->counters->drained += result == SAID_FRESH || result == SAID_DUPLICATE;
-	replay_free(replay);
+		replay_free(replay);
+		break;
+	}
 	publisher->changed = true;
 	publisher->wake(publisher->wake_context);
 }
@@ -306,16 +370,17 @@ static void replay_spool(struct publisher *publisher)
 {
 	if (publisher->replay_broke && publisher->replay_count == 0 && now_us(publisher) >= publisher->replay_at_us) {
 		spool_rewind(publisher->spool);
+		forget_unkept(publisher); /* the spool gives them out again */
 		publisher->replay_broke = false;
 	}
-	while (publisher->live && !publisher->replay_broke && publisher->replay_count < REPLAY_WINDOW &&
-		replay_one(publisher))
+	while (publisher->live && !publisher->replay_broke &&
+		publisher->replay_count + publisher->unkept_count < REPLAY_WINDOW && replay_one(publisher))
 		;
 }
 
 static void tell_spooling(struct publisher *publisher)
 {
-	bool holds = spool_count(publisher->spool) > 0;
+	bool holds = to_replay(publisher) > 0;
 
 	if (holds && !publisher->spooling_told)
 		log_event_about(LOG_WARNING, &(struct log_about){ .event = event_spool_used },
@@ -333,7 +398,7 @@ static void sync_spool(struct publisher *publisher)
 {
 	int r = spool_sync(publisher->spool);
 
-	runtime_spooled(publisher->runtime, spool_count(publisher->spool));
+	runtime_spooled(publisher->runtime, to_replay(publisher));
 	if (r < 0 && now_us(publisher) >= publisher->quiet_until_us) {
 		publisher->quiet_until_us = now_us(publisher) + US_PER_S;
 		log_event(
@@ -369,8 +434,8 @@ static void decide_outgoing(struct outgoing *outgoing, int64_t *ret_again_us)
 	struct admission_facts facts = { .live = publisher->live,
 		.met = publisher->met,
 		.may_spool = runtime_may_spool(publisher->runtime),
-		.spool_empty = spool_count(publisher->spool) == 0 && list_empty(&publisher->spooling) &&
-			publisher->put_off_count == 0,
+		.spool_empty =
+			to_replay(publisher) == 0 && list_empty(&publisher->spooling) && publisher->put_off_count == 0,
 		.trouble = spool_trouble(publisher->spool),
 		.stop = outgoing->stop,
 		.said = outgoing->said,
@@ -470,14 +535,17 @@ int64_t publisher_work(struct publisher *publisher)
 
 	notice_phase(publisher);
 	replay_spool(publisher);
+	keep_unkept(publisher);
 	if (!list_empty(&publisher->waiting) && (publisher->changed || now_us(publisher) >= publisher->again_us))
 		decide_all(publisher);
-	runtime_spooled(publisher->runtime, spool_count(publisher->spool));
+	runtime_spooled(publisher->runtime, to_replay(publisher));
 	tell_spooling(publisher);
 	if (!list_empty(&publisher->waiting) && publisher->again_us != INT64_MAX)
 		wait_us = sooner(wait_us, publisher->again_us, publisher);
 	if (publisher->live && publisher->replay_broke && publisher->replay_count == 0)
 		wait_us = sooner(wait_us, publisher->replay_at_us, publisher);
+	if (publisher->unkept_count > 0)
+		wait_us = sooner(wait_us, publisher->keep_at_us, publisher);
 	return wait_us;
 }
 
