@@ -580,6 +580,8 @@ bool report_is_sound(const struct report *report)
 			ends(report->message_ids[i], sizeof(report->message_ids[i]));
 	for (int i = 0; sound && i < REPORT_LINKS_MOST; i++)
 		sound = ends(report->links[i], sizeof(report->links[i]));
+	/* `detail` goes to the bus, `trouble` becomes a line of a note (quarantine.h). */
 	return sound && text_is_utf8(bytes_of(report->detail)) && !text_has_control(report->detail) &&
-		!strchr(report->detail, '@');
+		!strchr(report->detail, '@') && text_is_utf8(bytes_of(report->trouble)) &&
+		!text_has_control(report->trouble);
 }
