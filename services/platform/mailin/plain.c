@@ -14,13 +14,37 @@ enum { PLAIN_MOST = 4 * WORDS_MOST };
 
 /* ---- text ---- */
 
+static bool is_one_of(struct bytes name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strlen(*names) == name.len && strncasecmp(*names, name.data, name.len) == 0)
+			return true;
+	return false;
+}
+
 /*
- * Skips a tag, a comment, a style or a script of HTML. A line break or a block adds a line's end; other tags
- * add nothing.
+ * What separates the words before a tag of HTML from those after it: the end of a line at a block and at a line
+ * break, a space between the cells of a row, nothing at any other tag.
  */
+static const char *separator_of(const char *tag)
+{
+	static const char *const blocks[] = { "address", "article", "aside", "blockquote", "body", "br", "caption",
+		"center", "dd", "div", "dl", "dt", "fieldset", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
+		"head", "header", "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody",
+		"tfoot", "thead", "title", "tr", "ul", NULL };
+	static const char *const cells[] = { "td", "th", NULL };
+	const char *begin = tag + 1 + (tag[1] == '/');
+	const char *end = begin;
+
+	while (g_ascii_isalnum(*end))
+		end++;
+	const struct bytes name = BYTES(begin, (size_t)(end - begin));
+	return is_one_of(name, blocks) ? "\n" : is_one_of(name, cells) ? " " : "";
+}
+
+/* Skips a tag, a comment, a style or a script of HTML. */
 static const char *skip_tag(const char *at, struct buffer *ret)
 {
-	static const char *const lines[] = { "<br", "<p", "</p", "</tr", "</div", "<li", "</h" };
 	const char *end;
 
 	if (strncasecmp(at, "<style", 6) == 0)
@@ -31,9 +55,7 @@ static const char *skip_tag(const char *at, struct buffer *ret)
 		end = strstr(at, "-->");
 	else
 		end = at;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		if (strncasecmp(at, lines[i], strlen(lines[i])) == 0)
-			buffer_add(ret, "\n", 1);
+	buffer_add_text(ret, separator_of(at));
 	end = end ? strchr(end, '>') : NULL;
 	return end ? end + 1 : at + strlen(at);
 }
