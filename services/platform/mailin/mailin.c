@@ -20,9 +20,8 @@
 #include "services/kit/http/sns.h"
 #include "services/kit/mail/inbound/route.h"
 #include "services/platform/mailin/match.h"
-#include <openssl/pem.h>
+#include <openssl/evp.h>
 #include <openssl/sha.h>
-#include <openssl/x509.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -67,7 +66,7 @@ static const struct effect_kind fetch_effect;
 
 #define FETCH_WITHIN_US (20 * US_PER_S)
 #define AGAIN_US (2 * US_PER_S)
-enum { ANSWER_MOST = 64 * 1024, KEY_BITS_LEAST = 2048 };
+enum { ANSWER_MOST = 64 * 1024 };
 
 static bool is_allowed(const FeedbackFetch *wanted)
 {
@@ -102,42 +101,15 @@ static void say_audit(struct turn *turn, const char *action, const FeedbackFetch
 	SAY(turn, audit, &audit, .shop = turn_message(turn)->shop, .key = turn_message(turn)->shop);
 }
 
-/*
- * Reads the first certificate of the file. The certificate that signed it does not come with it; TLS has
- * vouched for its origin.
- */
-static X509 *read_certificate(const char *pem)
-{
-	BIO *bio = BIO_new_mem_buf(pem, -1);
-	X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
-	BIO_free(bio);
-	return certificate;
-}
-
-static const char *trouble_of(const char *pem, int64_t now_us)
-{
-	X509 *certificate = read_certificate(pem);
-	time_t now = (time_t)(now_us / US_PER_S);
-	const char *trouble = NULL;
-	if (!certificate)
-		return "what came is no certificate";
-	EVP_PKEY *key = X509_get0_pubkey(certificate);
-	if (!key || EVP_PKEY_base_id(key) != EVP_PKEY_RSA || EVP_PKEY_bits(key) < KEY_BITS_LEAST)
-		trouble = "the certificate's key is no RSA key of 2048 bits or more";
-	else if (X509_cmp_time(X509_get0_notBefore(certificate), &now) > 0 ||
-		X509_cmp_time(X509_get0_notAfter(certificate), &now) < 0)
-		trouble = "the certificate does not hold now";
-	X509_free(certificate);
-	return trouble;
-}
-
 static enum verdict take_certificate(const FeedbackFetch *wanted, struct bytes body, struct turn *turn)
 {
 	FeedbackCertificate certificate = { .fetched_us = turn_now_us(turn) };
+	EVP_PKEY *key = NULL;
 	if (!TEXT_COPY(certificate.url, wanted->url) ||
 		!text_copy_bytes(certificate.pem, sizeof(certificate.pem), body) || strlen(certificate.pem) != body.len)
 		return turn_dead_letter(turn, "the certificate is longer than one is");
-	const char *trouble = trouble_of(certificate.pem, turn_now_us(turn));
+	const char *trouble = sns_certificate_key(certificate.pem, turn_now_us(turn), &key);
+	EVP_PKEY_free(key);
 	if (trouble)
 		return turn_dead_letter(turn, trouble);
 	SAY(turn, feedback_certificate, &certificate, .shop = SHOP_OF_ALL, .key = turn_message(turn)->key,
