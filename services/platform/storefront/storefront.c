@@ -13,6 +13,7 @@
  * Read next: pages.c, services/kit/storefront/api.h
  */
 #include "services/platform/storefront/storefront.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -30,7 +31,6 @@
 #define RETRY_MOST_US US_PER_HOUR
 #define OLD_NEWS_US US_PER_DAY              /* an absence that ended longer ago needs no request any more */
 #define BEFORE_AWAY_US (15 * US_PER_MINUTE) /* for events that were under way when the gateway went away */
-enum { SHOPS_MOST = 256 };
 
 struct storefront storefront_of(struct bytes address_key)
 {
@@ -208,16 +208,11 @@ static const struct effect_kind fetch_effect = {
 
 /* ---- after an outage ---- */
 
-struct shops {
-	int count;
-	char names[SHOPS_MOST][64];
-};
-
+/* Adds the shop's name and a NUL to a buffer. */
 static bool note_shop(const char *shop, const char *key, void *context)
 {
-	struct shops *shops = context;
-	if (strcmp(key, "shop") == 0 && shops->count < SHOPS_MOST)
-		TEXT_COPY(shops->names[shops->count++], shop);
+	if (strcmp(key, "shop") == 0)
+		buffer_add(context, shop, strlen(shop) + 1);
 	return true;
 }
 
@@ -230,17 +225,16 @@ static bool can_reconcile(const struct shop *shop)
 
 static enum verdict hear_away(const struct state *state, const GatewayAway *away, struct turn *turn)
 {
-	struct shops *shops = memory_new(sizeof(*shops));
+	_cleanup_(buffer_free) struct buffer shops = { 0 };
 	StorefrontTask task = {
 		.kind = TASK_ORDERS, .from_us = away->from_us - BEFORE_AWAY_US, .heard_us = turn_now_us(turn)
 	};
 	TEXT_COPY(task.who, "system");
 	if (turn_now_us(turn) - away->back_us <= OLD_NEWS_US)
-		STATE_EACH_KEY(state, documents, NULL, NULL, note_shop, shops);
-	for (int i = 0; i < shops->count; i++)
-		if (can_reconcile(docs_shop(state, shops->names[i])))
-			SAY(turn, storefront_task, &task, .shop = shops->names[i], .key = "reconcile");
-	free(shops);
+		STATE_EACH_KEY(state, documents, NULL, NULL, note_shop, &shops);
+	for (const char *shop = buffer_text(&shops), *end = shop + shops.len; shop < end; shop += strlen(shop) + 1)
+		if (can_reconcile(docs_shop(state, shop)))
+			SAY(turn, storefront_task, &task, .shop = shop, .key = "reconcile");
 	return TURN_DONE;
 }
 
