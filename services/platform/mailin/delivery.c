@@ -23,20 +23,21 @@
 #include <stdlib.h>
 
 #define STRANGER_US US_PER_MINUTE /* a mail may come back before we hear that it was sent */
-enum { STRANGERS = 64 };
+/* As many as have room aside (quarantine.h), where each takes a block of the disk at least. */
+enum { STRANGERS_MOST = QUARANTINE_BYTES_MOST / 4096 };
 
 static const char OK[] = "250 2.0.0 ok", AWAY[] = "451 4.3.0 away from the broker; come again";
 
 struct stranger {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
-	int64_t first_us; /* boot time; 0: none */
+	int64_t first_us; /* boot time */
 };
 
 struct deliveries {
 	struct delivery_needs needs;
 	struct list sayings;
-	struct stranger strangers[STRANGERS];
-	unsigned next_stranger;
+	struct stranger strangers[STRANGERS_MOST]; /* a later one takes the place of the earliest */
+	unsigned stranger_count;                   /* so far */
 };
 
 struct saying {
@@ -121,10 +122,10 @@ static bool is_known_stranger(struct deliveries *all, struct bytes mail)
 	int64_t now_us = clock_boot_us(all->needs.clock);
 
 	SHA256(mail.data, mail.len, digest);
-	for (int i = 0; i < STRANGERS; i++)
-		if (all->strangers[i].first_us && memcmp(all->strangers[i].digest, digest, sizeof(digest)) == 0)
+	for (unsigned i = 0; i < all->stranger_count && i < STRANGERS_MOST; i++)
+		if (memcmp(all->strangers[i].digest, digest, sizeof(digest)) == 0)
 			return now_us - all->strangers[i].first_us >= STRANGER_US;
-	struct stranger *stranger = &all->strangers[all->next_stranger++ % STRANGERS];
+	struct stranger *stranger = &all->strangers[all->stranger_count++ % STRANGERS_MOST];
 	memcpy(stranger->digest, digest, sizeof(digest));
 	stranger->first_us = now_us;
 	return false;

@@ -237,6 +237,24 @@ static void a_mail_that_nobody_knows_comes_again_for_a_minute(void **state)
 	assert_int_equal(given_told(), 0);
 }
 
+/* None is forgotten because of the others before it comes again. */
+static void many_mails_that_nobody_knows_lie_aside_after_a_minute_too(void **state)
+{
+	enum { MAILS = 80 };
+	int who = come_and_greet();
+	char words[20];
+
+	(void)state;
+	for (int i = 0; i < 2 * MAILS; i++) {
+		snprintf(words, sizeof(words), "w%d", i % MAILS);
+		assert_string_equal(deliver(who, "bounces@shop.example", given_bounce("", "failed", words)),
+			i < MAILS ? UNKNOWN : OK);
+		if (i == MAILS - 1)
+			given_pass(US_PER_MINUTE);
+	}
+	assert_int_equal(quarantine_tally(given.quarantine).mails, MAILS);
+}
+
 static void while_the_broker_is_away_a_mail_server_keeps_its_mails(void **state)
 {
 	int who = come_and_greet(), other = come_and_greet();
@@ -502,6 +520,7 @@ static int run(void)
 		TEST(a_mail_for_nobody_here_is_not_taken),
 		TEST(what_is_no_report_lies_aside_with_whom_it_was_for),
 		TEST(a_mail_that_nobody_knows_comes_again_for_a_minute),
+		TEST(many_mails_that_nobody_knows_lie_aside_after_a_minute_too),
 		TEST(while_the_broker_is_away_a_mail_server_keeps_its_mails),
 		TEST(a_mail_that_was_being_said_when_the_broker_went_comes_again),
 		TEST(a_mail_that_ends_who_reads_it_lies_aside_and_one_that_nobody_can_read_comes_again),
