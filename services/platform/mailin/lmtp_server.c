@@ -4,11 +4,11 @@
  * Owns:      the connections.
  * Promises:  the memory of connections and mails is bounded, for all and, on a Unix socket, for each user
  *            (bus/base/sources.h). A mail server of this machine and a stranger on it look the same, but only
- *            the mail server finishes mails. So the connection that has gone longest without finishing one
- *            makes room for a new connection, at once, also while it sends commands; and the mail of such a
- *            connection makes room for another mail. Connections and mails that are turned away are counted
+ *            the mail server brings mails that are taken. So the connection that has gone longest without such
+ *            a mail makes room for a new connection, at once, also while it sends commands; and the mail of
+ *            such a connection makes room for another mail. Connections and mails that are turned away are counted
  *            and logged.
- * Fails by:  421 after five minutes without a whole mail, or when a connection makes room; 452 while the
+ * Fails by:  421 after five minutes without a mail that was taken, or when a connection makes room; 452 while the
  *            mails that wait for their answers fill the room; die() at start.
  * Read next: delivery.c (handles a mail), lmtp.c (the protocol), lmtp_socket.c (opens the socket), folder.c
  *            (takes mails from a maildir)
@@ -19,6 +19,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/sources.h"
+#include "bus/base/text.h"
 #include "services/platform/mailin/lmtp.h"
 #include "services/platform/mailin/lmtp_socket.h"
 #include <errno.h>
@@ -28,7 +29,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FRUITLESS_US (5 * US_PER_MINUTE) /* without finishing a mail; RFC 5321 4.5.3.2.7 asks for no less */
+#define FRUITLESS_US (5 * US_PER_MINUTE) /* without a mail that was taken; RFC 5321 4.5.3.2.7 asks for no less */
 #define SESSION_US (30 * US_PER_MINUTE)
 #define TOLD_EVERY_US (10 * US_PER_S)
 enum {
@@ -64,7 +65,7 @@ struct connection {
 	int fd; /* -1: it has ended */
 	struct source *source;
 	size_t mail_bytes;              /* of its mail, counted in its budget */
-	int64_t begun_us, fruitless_us; /* boot time of its start, and of its last finished mail */
+	int64_t begun_us, fruitless_us; /* boot time of its start, and of its last mail that was taken */
 };
 
 static void send_out(struct connection *connection);
@@ -285,12 +286,13 @@ static void turn_away(struct lmtp_server *server, int fd, enum source_verdict wh
 	close(fd);
 }
 
-/* The connection has finished a mail, so it is no longer among the first to make room. */
+/* A connection whose mail was taken is no longer among the first to make room. Anyone can bring a mail that is not taken. */
 static void answer(void *self, const char *reply)
 {
 	struct connection *connection = self;
 
-	connection->fruitless_us = clock_boot_us(connection->server->clock);
+	if (text_starts(reply, "250"))
+		connection->fruitless_us = clock_boot_us(connection->server->clock);
 	lmtp_answer(connection->lmtp, reply);
 }
 

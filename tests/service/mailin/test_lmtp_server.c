@@ -440,6 +440,19 @@ static void who_has_gone_longest_without_a_mail_makes_room_for_a_newcomer(void *
 	assert_string_equal(heard(1), OK);
 }
 
+/* A stranger knows an address here, and what is to come again. */
+static void who_brings_only_mails_that_are_not_taken_makes_room_first(void **state)
+{
+	(void)state;
+	for (int i = 0; i < EACH_USER; i++)
+		come_and_greet();
+	assert_string_equal(deliver(0, "bounces@shop.example", given_bounce("", "failed", "w")), UNKNOWN);
+	come_and_greet();
+	assert_string_equal(heard(0), "421 4.4.2 no whole mail for too long while others wait\r\n<end>");
+	for (int i = 1; i < clients; i++)
+		assert_string_equal(heard(i), "");
+}
+
 static void who_waits_for_an_answer_makes_no_room(void **state)
 {
 	int who;
@@ -530,6 +543,7 @@ static int run(void)
 		TEST(a_client_without_a_mail_for_five_minutes_is_sent_away),
 		TEST(nobody_stays_longer_than_half_an_hour),
 		TEST(who_has_gone_longest_without_a_mail_makes_room_for_a_newcomer),
+		TEST(who_brings_only_mails_that_are_not_taken_makes_room_first),
 		TEST(who_waits_for_an_answer_makes_no_room),
 		TEST(mails_that_wait_are_bounded_and_one_that_is_still_sent_makes_room),
 	};
