@@ -66,7 +66,8 @@ struct watcher {
 	int inotify;
 	struct list folders;
 	int64_t look_at_us;
-	int complained; /* the error of the shops' folder that was logged last */
+	int complained;           /* the error of the shops' folder that was logged last */
+	bool lacks_watches, told; /* a folder could not be watched at this look; that was logged, and is not over */
 };
 
 struct watcher *watcher_new(const char *shops, struct mirror *into)
@@ -103,13 +104,22 @@ int watcher_fd(const struct watcher *watcher)
 	return watcher->inotify;
 }
 
-/* Adding an existing watch changes nothing; the watch of a folder that was replaced is renewed. */
+/*
+ * Adding an existing watch changes nothing; the watch of a folder that was replaced is renewed. Of several folders
+ * that cannot be watched, as with too few watches, one is logged.
+ */
 static void watch(struct watcher *watcher, const char *path)
 {
-	if (watcher->inotify >= 0 && inotify_add_watch(watcher->inotify, path, EVENTS | IN_ONLYDIR) < 0 &&
-		errno != ENOENT)
-		log_event(LOG_WARNING, "cannot watch %s: %s; it is looked at every %d s", path, strerror(errno),
-			(int)(LOOK_ANYWAY_US / US_PER_S));
+	if (watcher->inotify < 0 || inotify_add_watch(watcher->inotify, path, EVENTS | IN_ONLYDIR) >= 0 ||
+		errno == ENOENT)
+		return;
+	watcher->lacks_watches = true;
+	if (!watcher->told)
+		log_event(LOG_WARNING,
+			"cannot watch %s: %s (see fs.inotify.max_user_watches); it and others like it are looked at "
+			"every %d s",
+			path, strerror(errno), (int)(LOOK_ANYWAY_US / US_PER_S));
+	watcher->told = true;
 }
 
 void watcher_wake(struct watcher *watcher, int64_t boot_us)
@@ -371,8 +381,13 @@ int64_t watcher_look(struct watcher *watcher, int64_t boot_us)
 
 	if (boot_us < watcher->look_at_us)
 		return watcher->look_at_us - boot_us;
+	watcher->lacks_watches = false;
 	watch(watcher, watcher->path);
-	if (list_folders(watcher) == 0)
+	int listed = list_folders(watcher);
+	if (watcher->told && !watcher->lacks_watches)
+		log_event(LOG_NOTICE, "every folder in %s is watched again", watcher->path);
+	watcher->told = watcher->lacks_watches;
+	if (listed == 0)
 		LIST_EACH (hook, &watcher->folders) {
 			struct folder *folder = LIST_ENTRY(hook, struct folder, hook);
 			if (shop_name_valid(folder->shop) && !look_at_shop(watcher, folder, boot_us))
