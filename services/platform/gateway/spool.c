@@ -395,6 +395,8 @@ int spool_sync(struct spool *spool)
 	spool->adding_count = 0;
 	if (spool->broken)
 		return -EIO;
+	if (record.len > SPOOL_RECORD_HEAD + SPOOL_RECORD_MOST) /* it would read as damaged */
+		return trouble(spool, -EMSGSIZE, "the spool cannot keep so much at once");
 	if ((r = check_room(spool)) < 0 || (r = writable(spool, &file)) < 0 ||
 		(r = append(spool, file, buffer_bytes(&record))) < 0)
 		return r;
