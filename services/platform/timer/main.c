@@ -32,8 +32,10 @@ static void log_jump(int64_t jump_us)
 
 static void alarm_answered(void *context, enum said_result result, uint64_t seq, const char *reason)
 {
-	(void)context, (void)seq, (void)reason;
+	(void)context, (void)seq;
 	asked = false;
+	if (result == SAID_REFUSED) /* for good, so it is not tried again */
+		log_event(LOG_ERROR, "the broker refuses the alarm of the clock: %s", reason);
 	if (result != SAID_UNKNOWN)
 		told = asked_raised;
 }
