@@ -446,9 +446,11 @@ static void hear_text(struct lmtp *lmtp)
 
 void lmtp_hear(struct lmtp *lmtp, struct bytes bytes)
 {
-	bool more = !lmtp->hears; /* an answer may call this from inside; then the outer call goes on */
+	bool more = true;
 
 	buffer_add(&lmtp->in, bytes.data, bytes.len);
+	if (lmtp->hears) /* an answer calls this from inside: the outer call goes on */
+		return;
 	lmtp->hears = true;
 	while (more && !lmtp->ended && !lmtp->waits && lmtp->in.len > 0) {
 		if (lmtp->in_data)
