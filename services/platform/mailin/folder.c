@@ -53,10 +53,11 @@ struct folder {
 	char path[PATH_MAX / 2];
 	char in[16];
 	struct folder_needs needs;
-	struct map *left; /* names of mails for which aside/ had no room */
+	struct map *left;       /* names of mails for which aside/ had no room */
+	struct map *later;      /* names of mails that a route could not take now */
+	int64_t later_until_us; /* boot time: they are tried again */
 	int64_t look_at_us, report_at_us;
-	int64_t route_at_us; /* boot time: until then no mail is routed, because the last one found no room */
-	DIR *pass;           /* a pass over the folder, which takes each mail once; NULL: none now */
+	DIR *pass; /* a pass over the folder, which takes each mail once; NULL: none now */
 	struct list hands;
 	int hand_count;
 	struct counters counters, reported;
@@ -96,6 +97,7 @@ struct folder *folder_new(const char *path, const char *in, const struct folder_
 	TEXT_COPY(folder->in, in);
 	folder->needs = *needs;
 	folder->left = map_new();
+	folder->later = map_new();
 	list_init(&folder->hands);
 	folder_check(path, in);
 	return folder;
@@ -121,6 +123,7 @@ void folder_free(struct folder *folder)
 	if (folder->pass)
 		closedir(folder->pass);
 	map_free(folder->left);
+	map_free(folder->later);
 	free(folder);
 }
 
@@ -296,6 +299,28 @@ static void take_in_hand(struct folder *folder, const char *name, const struct s
 
 /* ---- a mail for a route ---- */
 
+/* A mail that cannot be taken now, as one for a shop whose room is full, holds up no other mail. */
+static void try_later(struct folder *folder, const char *name, const char *why)
+{
+	if (map_count(folder->later) == 0) {
+		folder->later_until_us = clock_boot_us(folder->needs.clock) + ROUTE_AGAIN_US;
+		log_event(LOG_ERROR,
+			"file=%.80s stays where it is, and is read again in a minute, like others that fail until "
+			"then: %s",
+			name, why);
+	}
+	map_put(folder->later, bytes_of(name), folder);
+}
+
+static bool is_for_later(struct folder *folder, const char *name)
+{
+	if (map_count(folder->later) > 0 && clock_boot_us(folder->needs.clock) >= folder->later_until_us) {
+		map_free(folder->later);
+		folder->later = map_new();
+	}
+	return map_get(folder->later, bytes_of(name)) != NULL;
+}
+
 static void on_routed(void *context, enum routed_end end, const char *why)
 {
 	struct hand *hand = context;
@@ -310,9 +335,7 @@ static void on_routed(void *context, enum routed_end end, const char *why)
 		break;
 	case ROUTED_NO_ROOM:
 	case ROUTED_FAILED:
-		folder->route_at_us = clock_boot_us(folder->needs.clock) + ROUTE_AGAIN_US;
-		log_event(
-			LOG_ERROR, "file=%.80s stays where it is, and is read again in a minute: %s", hand->name, why);
+		try_later(folder, hand->name, why);
 		break;
 	case ROUTED_AWAY: /* the file is still there, and is read again */
 		break;
@@ -354,7 +377,7 @@ static bool look_at_routed(struct folder *folder, const char *path, const char *
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || !find_route(folder, fd, name, &mailbox, to[0]))
 		return false;
-	if (clock_boot_us(folder->needs.clock) < folder->route_at_us)
+	if (is_for_later(folder, name))
 		return true;
 	struct hand *hand = hand_new(folder, name, found);
 	if ((uint64_t)found->st_size > mailbox_bytes_most(mailbox.route)) {

@@ -379,7 +379,7 @@ static void close_maildir(void)
 	quarantine_free(quarantine);
 }
 
-static void lay(const char *name, const char *text)
+static void lay(const char *name, const char *text, size_t size)
 {
 	char path[200];
 
@@ -387,7 +387,7 @@ static void lay(const char *name, const char *text)
 	FILE *file = fopen(path, "w");
 	assert_non_null(file);
 	assert_true(fputs(text, file) >= 0);
-	for (int i = 0; i < LARGE / 64; i++)
+	for (size_t i = 0; i < size / 64; i++)
 		fputs("0123456789012345678901234567890123456789012345678901234567890123\n", file);
 	assert_int_equal(fclose(file), 0);
 }
@@ -405,7 +405,7 @@ static void a_mail_in_a_maildir_goes_the_same_way(void **state)
 	(void)state;
 	begin(0);
 	open_maildir();
-	lay("1", "X-Original-To: forms+contact@shop.example\nSubject: x\n\n");
+	lay("1", "X-Original-To: forms+contact@shop.example\nSubject: x\n\n", LARGE);
 	folder_look(folder);
 	sim_run_until_idle(world.sim);
 	assert_int_equal(messages(), 1);
@@ -419,17 +419,39 @@ static void a_mail_in_a_maildir_whose_message_the_bus_never_takes_is_put_aside(v
 	(void)state;
 	begin(0);
 	open_maildir();
-	lay("1", "X-Original-To: foreign@shop.example\nSubject: x\n\n");
+	lay("1", "X-Original-To: foreign@shop.example\nSubject: x\n\n", LARGE);
 	folder_look(folder);
 	sim_run_until_idle(world.sim);
 	assert_false(lies("new", "1"));
 	assert_true(lies("aside", "1"));
-	lay("2", "X-Original-To: forms+contact@shop.example\nSubject: x\n\n"); /* and the next one is read at once */
+	/* The next one is read at once. */
+	lay("2", "X-Original-To: forms+contact@shop.example\nSubject: x\n\n", LARGE);
 	sim_run_until(world.sim, sim_now_us(world.sim) + 2 * US_PER_S);
 	folder_look(folder);
 	sim_run_until_idle(world.sim);
 	assert_int_equal(messages(), 1);
 	assert_false(lies("new", "2"));
+	close_maildir();
+	end();
+}
+
+static void a_mail_in_a_maildir_without_room_holds_up_no_other(void **state)
+{
+	(void)state;
+	begin(LARGE);
+	open_maildir();
+	assert_int_equal(deliver("forms@shop.example", LARGE, 'a'), ROUTED_SAID);
+	lay("1", "X-Original-To: forms@shop.example\nSubject: x\n\n", LARGE);
+	folder_look(folder);
+	sim_run_until_idle(world.sim);
+	assert_true(lies("new", "1"));
+	lay("2", "X-Original-To: notes@shop.example\nSubject: x\n\n", 0); /* it needs no blob */
+	sim_run_until(world.sim, sim_now_us(world.sim) + 2 * US_PER_S);
+	folder_look(folder);
+	sim_run_until_idle(world.sim);
+	assert_int_equal(messages(), 2);
+	assert_false(lies("new", "2"));
+	assert_true(lies("new", "1"));
 	close_maildir();
 	end();
 }
@@ -446,7 +468,8 @@ static int run(void)
 		cmocka_unit_test(what_was_cut_short_between_blob_and_message_ends_well),
 		cmocka_unit_test(a_client_that_goes_away_is_not_answered),
 		cmocka_unit_test(a_mail_in_a_maildir_goes_the_same_way),
-		cmocka_unit_test(a_mail_in_a_maildir_whose_message_the_bus_never_takes_is_put_aside) };
+		cmocka_unit_test(a_mail_in_a_maildir_whose_message_the_bus_never_takes_is_put_aside),
+		cmocka_unit_test(a_mail_in_a_maildir_without_room_holds_up_no_other) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
