@@ -1,14 +1,21 @@
 /*
- * sns.c: checks which addresses of Amazon SNS may be fetched
+ * sns.c: checks which addresses of Amazon SNS may be fetched, and which certificates hold
  *
- * Promises:  libcurl, which fetches the address, also parses it here, so that both see the same host.
+ * Promises:  libcurl, which fetches the address, also parses it here, so that both see the same host. A
+ *            certificate whose times cannot be read does not hold.
  * Read next: services/platform/gateway/sns.c (gets them from SNS), services/platform/mailin/mailin.c (fetches
  *            them)
  */
 #include "services/kit/http/sns.h"
+#include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include <curl/curl.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <stdio.h>
+
+enum { KEY_BITS_LEAST = 2048 };
 
 struct parts {
 	char *scheme, *user, *password, *host, *port, *path, *query, *fragment;
@@ -113,4 +120,42 @@ bool sns_subscribe_url_valid(const char *url, const char *topic_arn)
 		query_has(parts.query, "TopicArn", topic_arn);
 	parts_free(&parts);
 	return good;
+}
+
+/* ---- certificates ---- */
+
+static X509 *read_certificate(const char *pem)
+{
+	BIO *bio = BIO_new_mem_buf(pem, -1);
+	X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+	BIO_free(bio);
+	return certificate;
+}
+
+/* X509_cmp_time returns 0 for a time that it cannot read. */
+static bool holds(const X509 *certificate, int64_t now_us)
+{
+	time_t now = (time_t)(now_us / US_PER_S);
+	return X509_cmp_time(X509_get0_notBefore(certificate), &now) < 0 &&
+		X509_cmp_time(X509_get0_notAfter(certificate), &now) > 0;
+}
+
+const char *sns_certificate_key(const char *pem, int64_t now_us, EVP_PKEY **ret_key)
+{
+	X509 *certificate = read_certificate(pem);
+	EVP_PKEY *key = certificate ? X509_get0_pubkey(certificate) : NULL;
+	const char *trouble = NULL;
+
+	if (!certificate)
+		trouble = "what came is no certificate";
+	else if (!key || EVP_PKEY_base_id(key) != EVP_PKEY_RSA || EVP_PKEY_bits(key) < KEY_BITS_LEAST)
+		trouble = "the certificate's key is no RSA key of 2048 bits or more";
+	else if (!holds(certificate, now_us))
+		trouble = "the certificate does not hold now";
+	else if (EVP_PKEY_up_ref(key) == 1)
+		*ret_key = key;
+	else
+		trouble = "the certificate's key cannot be kept";
+	X509_free(certificate);
+	return trouble;
 }

@@ -1,11 +1,13 @@
 /*
- * action.c: the owner's links of the nightly export
+ * action.c: serves the owner's links of the nightly export
  *
- * Promises:  a GET shows what a link will do, and does nothing; a POST does it once: the link's id is the message's idempotency
- *            key, which the broker knows for days, and past that we know it from the actions that were said. What is done is
- *            audited as by "owner by link". A page names no address.
- * Fails by:  a page and a counter for each: 404 forged, cut or of a shop that is not here; 410 expired; 409 used; 503 when it
- *            cannot be known now whether it was used, or nothing could be recorded.
+ * Promises:  a GET shows what a link will do, and changes nothing. A POST does it once: the link's id is the
+ *            message's idempotency key, which the broker remembers for days; after that the gateway knows the
+ *            id from the admin.action messages that it remembers. The audit names "owner by link". A page
+ *            names no address.
+ * Fails by:  a page and a counter for each case: 400 the form is incomplete; 404 the link is forged, cut, or
+ *            of a shop that is not here; 410 it is expired; 409 it was used; 503 the gateway cannot know now
+ *            whether it was used, or nothing was recorded.
  * Read next: services/kit/web/admin_link.h, action_page.c
  */
 #include "bus/base/text.h"
@@ -34,7 +36,7 @@ static void answer_view(struct submission *submission, enum action_page page, un
 	action_page_write(page, &view, &answer->body);
 }
 
-/* When it was used, as far as we have heard; 0: not. */
+/* When the link was used, as far as this gateway has heard; 0: it was not used. */
 static int64_t used_us(const struct submission *submission, const struct admin_link *link, const char *id)
 {
 	const struct runtime *runtime = submission->context->runtime;
@@ -43,7 +45,7 @@ static int64_t used_us(const struct submission *submission, const struct admin_l
 	return state ? (int64_t)STATE_NUMBER(state, used_links, link->shop, id) : 0;
 }
 
-/* All that was ever said up to now has been heard. */
+/* Has this gateway heard all messages of the log up to now? */
 static bool has_heard_all(const struct submission *submission)
 {
 	const struct runtime *runtime = submission->context->runtime;
@@ -51,7 +53,7 @@ static bool has_heard_all(const struct submission *submission)
 	return runtime && runtime_phase(runtime) == RUNTIME_READY;
 }
 
-/* One line without an address: it is kept for ever. */
+/* The reason must be one line without an address, because it is kept for ever. */
 static bool reason_fits(const char *reason)
 {
 	return reason[strspn(reason, " \t")] && !text_has_control(reason) && text_is_utf8(bytes_of(reason)) &&

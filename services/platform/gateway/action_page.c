@@ -1,4 +1,4 @@
-/* action_page.c: what the owner sees behind a link of the export */
+/* action_page.c: writes the page that the owner sees behind a link of the export */
 #include "services/platform/gateway/action_page.h"
 #include "services/kit/endpoint/page.h"
 #include "services/kit/locale/locale.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOPPER_SHOWN = 8 }; /* of the keyed hash: enough to tell two apart, as the export shows it */
+enum { SHOPPER_SHOWN = 8 }; /* characters of the keyed hash, as the export shows them */
 
 static const struct action_words *words_of(const struct action_texts *texts, AdminVerb verb)
 {
@@ -61,7 +61,7 @@ static void write_target(const struct action_view *view, const struct action_tex
 	buffer_add_text(ret, "</strong></p>\n");
 }
 
-/* `text` with its {moment}, in the shop's time and the page's language. */
+/* Writes `text` with its {moment} in the shop's time zone and the page's language. */
 static void write_moment(
 	const char *text, const char *language, const struct action_view *view, int64_t us, struct buffer *ret)
 {

@@ -1,12 +1,13 @@
 /*
- * admission.c: say it to the bus, wait, put it into the spool, or refuse?
+ * admission.c: decides whether a message is published, waits, is spooled or is refused
  *
- * Promises: an ordinary message is decided within 1 s, a stop within 4 s; ADMIT_SAY only when nothing would be overtaken.
+ * Promises: an ordinary message is decided within 1 s, a stop within 4 s; ADMIT_SAY only if the message
+ *           overtakes no other.
  */
 #include "services/platform/gateway/admission.h"
 #include "bus/base/clock.h"
 
-static const int64_t confirm_us = 500 * US_PER_MS;             /* past it an ordinary message goes to the spool */
+static const int64_t confirm_us = 500 * US_PER_MS;             /* then an ordinary message is spooled */
 static const int64_t ordinary_us = 900 * US_PER_MS;            /* the answer is due within 1 s */
 static const int64_t stop_us = 4 * US_PER_S - 100 * US_PER_MS; /* the answer is due within 4 s */
 
@@ -18,7 +19,7 @@ static enum admission wait_until(int64_t until_us, const struct admission_facts 
 	return *ret_again_us > 0 ? ADMIT_WAIT : ADMIT_REFUSE;
 }
 
-/* Confirms are slow, or the spool is being drained before it. */
+/* Decides with a broker. A message waits for slow confirms, or until the spool is drained. */
 static enum admission decide_live(const struct admission_facts *facts, int64_t *ret_again_us, const char **ret_why)
 {
 	const char *why = facts->said ? "the bus does not confirm in time" : "the spool is being drained first";

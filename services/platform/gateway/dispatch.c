@@ -1,5 +1,5 @@
 /*
- * dispatch.c: a request finds its endpoint, its messages are published, and it is answered
+ * dispatch.c: finds the endpoint of a request, publishes its messages, and answers it
  *
  * Promises:  a request is routed once. Every request gets an answer that says in words what happened. The end of a submission is the
  *            worst end of its messages, so a sender that repeats the request loses nothing.
@@ -73,7 +73,7 @@ bool dispatch_prove(struct submission *submission)
 
 void dispatch_dress(struct submission *submission)
 {
-	/* A page loads nothing, can be framed by nobody, and does not tell where it leads. */
+	/* A page loads nothing, cannot be framed, and tells no other site its address. */
 	static const struct http_header of_pages[] = { { "Referrer-Policy", "no-referrer" },
 		{ "Content-Security-Policy",
 			"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'" },
@@ -123,9 +123,9 @@ static void on_published(void *context, enum submission_end end, uint64_t seq, c
 void dispatch_publish(struct publisher *publisher, struct submission *submission)
 {
 	submission->published = true;
-	submission->end = SUBMISSION_DUPLICATE; /* the best */
+	submission->end = SUBMISSION_DUPLICATE; /* the best end */
 	submission->unanswered = submission->message_count;
-	/* answered from publisher_work or runtime_work alone: not before the last of these */
+	/* The publisher answers only from publisher_work or runtime_work: not before all are added. */
 	for (int i = 0; i < submission->message_count; i++)
 		publisher_add(publisher, &submission->messages[i], submission->stop, on_published, submission);
 }

@@ -1,9 +1,11 @@
 /*
- * downtime.c: how long nobody could reach this gateway, told when it is back
+ * downtime.c: measures how long this gateway could not be reached, and says so when it is back
  *
- * Promises:  what it says goes into the spool before the broker hears of us: no claim is answered between our return and it.
- * Fails by:  holding too long when the wall clock jumped ahead while we were away; never longer than HOLD_MOST_US.
- * Read next: downtime.h, services/carts/sender/outage.h (who waits)
+ * Promises:  gateway.away goes into the spool before the broker hears of this gateway: the broker answers no
+ *            claim between the gateway's return and that message.
+ * Fails by:  making mails wait too long when the wall clock jumped ahead while the gateway was away; never
+ *            longer than HOLD_MOST_US.
+ * Read next: downtime.h, services/carts/sender/outage.h (how the sender waits)
  */
 #include "services/platform/gateway/downtime.h"
 #include "bus/actor/runtime/runtime.h"
@@ -21,8 +23,9 @@
 #include <unistd.h>
 
 /*
- * Platforms repeat after growing pauses: the next try comes at most about as much later as it has failed for. Shopify gives up
- * after four hours (its documentation of webhooks, "Retry frequency"): later than that nothing comes any more.
+ * Platforms repeat a webhook after growing pauses: the next try comes at most about as much later as the
+ * webhook has failed for. Shopify gives up after four hours (its documentation of webhooks, "Retry
+ * frequency"): later no repetition comes.
  */
 #define UNNOTICED_US US_PER_MINUTE
 #define HOLD_MOST_US (4 * US_PER_HOUR)
@@ -95,7 +98,7 @@ bool downtime_begin(struct downtime *downtime, const char *folder, const char *g
 		return false;
 	}
 	encode(downtime, gateway, away_us, ret_message);
-	return true; /* not touched: until it is in the spool, a death must not hide the absence */
+	return true; /* not touched: a crash before it is spooled must not hide the absence */
 }
 
 int64_t downtime_keep(struct downtime *downtime)

@@ -1,12 +1,15 @@
 /*
- * feedback.c: bounces and complaints that SES tells by way of SNS
+ * feedback.c: takes bounces and complaints that SES reports through SNS
  *
- * This process fetches nothing: a certificate that it does not know, and a subscription's confirmation, are asked of mailin by a message
- * (feedback.fetch). Meanwhile the answer is 503, and SNS repeats what it posted, three times with 20 s between them.
+ * This process fetches nothing. By a message (feedback.fetch) it asks mailin to fetch an unknown certificate,
+ * or to confirm a subscription. While a certificate is missing the answer is 503, and SNS repeats its post
+ * three times, 20 s apart.
  *
- * Promises:  nothing is believed that a topic of the shop's own list has not signed within the last day; each recipient is said by a
- *            message of its own, whose name on the bus follows from SNS's own, so a repetition changes nothing.
- * Fails by:  the answer: 400 what is no message of SNS, 403 what is not for us to believe, 503 come again. Refusals are counted and logged.
+ * Promises:  a post counts only if a topic on the shop's own list signed it within the last day; each
+ *            recipient is published as a message of its own, whose idempotency key follows from SNS's message
+ *            id, so a repetition changes nothing.
+ * Fails by:  the answer: 400 the body is no message of SNS, 403 the message may not be believed, 404 the shop
+ *            is unknown or has no topics, 503 SNS must come again. Refusals are counted and logged.
  * Read next: sns.c, ses_event.c, services/platform/mailin/mailin.c
  */
 #include "bus/base/cleanup.h"
@@ -29,7 +32,7 @@ STATE_TABLE(certificates, "certificate", FeedbackCertificate);
 
 #define OLD_US US_PER_DAY
 #define AHEAD_US (15 * US_PER_MINUTE)
-#define ASK_EVERY_US (5 * US_PER_S) /* for certificates: strangers can name any number of them */
+#define ASK_EVERY_US (5 * US_PER_S) /* for certificates, because strangers can name any number of them */
 enum { SHOP_CONF_MOST = 64 * 1024, FEEDBACK_MOST = 256 * 1024 }; /* SNS sends no more than 256 KB */
 
 static void digest_name(const char *text, char ret[33])
@@ -69,8 +72,8 @@ static bool is_same_file(const struct stat *now, const struct stat *then)
 }
 
 /*
- * NULL: there is no such shop, or its shop.conf is not right. The last one is kept while its file is the same: the client has not
- * proven anything yet, and reading a file for each request is more than it should cost.
+ * NULL: there is no such shop, or its shop.conf is not valid. The last shop is kept while its file is
+ * unchanged: the client has proven nothing yet, and must not cost a file read with each request.
  */
 static const struct shop *load_shop(const struct submission *submission)
 {
@@ -94,7 +97,7 @@ static const struct shop *load_shop(const struct submission *submission)
 	return &shop;
 }
 
-/* NULL: it may be believed as far as it can be told without the signature. */
+/* NULL: apart from the signature, nothing speaks against the message. Otherwise the reason for doubt. */
 static const char *doubt(const struct shop *shop, const struct sns *sns, int64_t now_us)
 {
 	if (!shop_trusts_topic(shop, sns->topic_arn))
@@ -108,12 +111,11 @@ static const char *doubt(const struct shop *shop, const struct sns *sns, int64_t
 	return NULL;
 }
 
-/* ---- what it makes us say ---- */
+/* ---- the messages that follow ---- */
 
-/* For the answer. */
+/* The data that answer_notice needs. */
 struct kept {
-	const char
-		*come_again; /* SNS has to repeat what it posted, in any case: why, as a constant; NULL: it has not */
+	const char *come_again; /* why SNS must repeat its post in any case, a constant; NULL: it need not */
 };
 
 static bool ask_to_fetch(
@@ -129,7 +131,7 @@ static bool ask_to_fetch(
 	return submission_publish(submission, &topic_feedback_fetch, &how, NULL, &fetch) == 0;
 }
 
-/* Nobody knows this certificate yet: it is asked for, and SNS is to come again. */
+/* Asks mailin for an unknown certificate, and tells SNS to come again. */
 static bool want_certificate(struct submission *submission, const struct sns *sns)
 {
 	static const char words[] = "the certificate that this is signed with is being fetched";

@@ -1,16 +1,17 @@
 /*
- * gateway.c: webhooks and links come in over HTTP, are proven to be real, and are said to the bus
+ * gateway.c: takes webhooks and links over HTTP, proves that they are real, and publishes them on the bus
  *
  * Hears:     -
  * Remembers: shop.status, suppression, admin.action, feedback.certificate
  * Says:      optout.request, mail.feedback, admin.action, privacy.request, gateway.away, gateway.seen, storefront.task,
  *            feedback.fetch; and what systems register
  * Owns:      its spool (spool.c) and the rejections kept for inspection (reject.c)
- * Promises:  what was answered 200 is confirmed by the broker or synced in the spool; nothing overtakes the spool; everything is
- *            answered, within 1 s, a stop within 4 s.
+ * Promises:  a message that was answered with 200 is confirmed by the broker or synced in the spool; no
+ *            message overtakes the spool; every request is answered within 1 s, a stop within 4 s.
  * Fails by:  503 with the reason in words.
- * Read next: http.c (connections), dispatch.c (from a request to its endpoint), publisher.c (from there to the bus or the spool),
- *            admission.c (which of them), services/kit/storefront/event.h (the storefronts' bodies)
+ * Read next: http.c (connections), dispatch.c (from a request to its endpoint), publisher.c (from there to
+ *            the bus or the spool), admission.c (decides between bus and spool),
+ *            services/kit/storefront/event.h (the storefronts' bodies)
  */
 #include "services/platform/gateway/gateway.h"
 #include "proto/platform_topics.h"
@@ -50,7 +51,7 @@ static void remember_status(struct state *state, const struct message_meta *said
 	STATE_PUT(state, shop_modes, said->shop, "mode", status);
 }
 
-/* Which of the owner's links were used, and when. */
+/* Remembers when a link of the owner was used. */
 static void remember_action(struct state *state, const struct message_meta *said, const AdminAction *action)
 {
 	if (action->link_id[0])

@@ -1,10 +1,12 @@
 /*
- * http.c: the gateway at the internet: what may come, from whom, and how much
+ * http.c: the gateway's HTTP server, and the limits for its clients
  *
- * Owns:      the server (services/kit/web/web.h), and the submissions that it has requests of. main.c holds the one struct http.
- * Promises:  what a request costs before it is proven is bounded, for its network and for all: the route, the shop, the signature's
- *            form are judged at the head, at most 1 MB of a body is kept, 256 KB of feedback, 16 KB of a form, 64 MB of all; small bodies
- *            are always taken; a quarter of it is the most that one network holds.
+ * Owns:      the server (services/kit/web/web.h), and the submission of each request that the server has.
+ *            main.c holds the one struct http.
+ * Promises:  the cost of a request before it is proven is bounded, for its network and for all networks: the
+ *            route, the shop and the signature's form are judged at the head; of a body at most 1 MB is kept,
+ *            256 KB of feedback, 16 KB of a form, 64 MB of all bodies. Small bodies are always taken. One
+ *            network holds at most a quarter of that.
  * Fails by:  400, 404, 405, 408, 411, 413, 431, 503 in words; die() when it cannot listen.
  * Read next: dispatch.c (from a request to its endpoint), publisher.c (from there to the bus or the spool), services/kit/web/web.c, listen.c
  */
@@ -32,29 +34,29 @@ enum {
 	BODIES_MOST = 64 * 1024 * 1024, /* of all requests at once, their heads included */
 	HEAD_MOST = 16 * 1024,
 	CONNECTIONS_MOST = 4000,
-	SHARE = 4,              /* one network may have a quarter of the connections and of the bytes */
-	WORK_PERCENT_EACH = 10, /* of one CPU: what may be spent on requests of one network that prove nothing */
-	WORK_PERCENT_ALL = 20,  /* and of all */
-	SOURCES_MOST = 20000,   /* some 3 MB */
-	FILES_MOST = 32,        /* bodies that are files, and are coming in at once */
-	FILES_BYTES_MOST = 512 * 1024 * 1024 /* of these on the disk */
+	SHARE = 4,                           /* one network may have a quarter of connections and bytes */
+	WORK_PERCENT_EACH = 10,              /* of one CPU, for requests of one network that prove nothing */
+	WORK_PERCENT_ALL = 20,               /* the same for all networks */
+	SOURCES_MOST = 20000,                /* some 3 MB */
+	FILES_MOST = 32,                     /* bodies that are files, and are coming in at once */
+	FILES_BYTES_MOST = 512 * 1024 * 1024 /* bytes of these on the disk */
 };
 static const int64_t report_us = US_PER_MINUTE;
 
 struct http {
-	int blobs_failed; /* what was logged last: a negative errno */
+	int blobs_failed; /* the error that was logged last, a negative errno */
 	struct web *web;
 	struct web_proxies proxies;
 	const struct clock *clock;
 	struct publisher *publisher;
 	struct endpoint_context context;
 	struct counters counters, reported;
-	struct web_counters noted; /* of the server's, what is in ours */
+	struct web_counters noted; /* the server's counts that `counters` has already */
 	int64_t turned_away_us;    /* wall time of the last one; 0: none */
 	char shops_folder[PATH_MAX / 2], rejected_folder[PATH_MAX];
 	struct downtime downtime;
 	int wake_fd;
-	bool answered; /* by the bus, since the server worked last */
+	bool answered; /* the bus has answered a request since the server worked last */
 	int64_t report_at_us;
 };
 
@@ -93,7 +95,7 @@ static void on_end(struct submission *submission)
 	struct http *http = CONTAINER_OF(submission->context, struct http, context);
 
 	http->answered = true;
-	web_answer(submission->connection); /* which frees the submission */
+	web_answer(submission->connection); /* this frees the submission */
 }
 
 static bool read_submission(void *context, struct web_request *asked)
@@ -126,7 +128,7 @@ static void end_submission(void *context, struct web_request *asked)
 
 static void on_ready(void *context)
 {
-	(void)context; /* before_wait works */
+	(void)context; /* before_wait does the work */
 }
 
 static void wake(void *context)
@@ -183,7 +185,7 @@ static void tell_counts(struct metrics_sink *told, void *context)
 		blob_uses_tell(http->context.blobs, told);
 }
 
-/* Logs each kind of failure once. */
+/* Logs a failure unless it is the one that was logged last. */
 static int64_t tend_blobs(struct http *http)
 {
 	int r = 0;
@@ -233,7 +235,7 @@ static struct web_limits limits_here(void)
 			.connections_all = FILES_MOST,
 			.bytes_each = FILES_BYTES_MOST / SHARE,
 			.bytes_all = FILES_BYTES_MOST,
-			.work_percent_each = WORK_PERCENT_EACH, /* spent as of every request, and not here */
+			.work_percent_each = WORK_PERCENT_EACH, /* counted in `sources`, not here */
 			.work_percent_all = WORK_PERCENT_ALL,
 			.work_burst_us = US_PER_S / 10,
 			.sources_most = SOURCES_MOST } };
@@ -350,7 +352,7 @@ bool http_left(const struct http *http)
 
 void http_stop(struct http *http)
 {
-	publisher_close(http->publisher); /* what waits is answered 503 */
+	publisher_close(http->publisher); /* answers waiting requests with 503 */
 	web_free(http->web);
 	blob_uses_free(http->context.blobs);
 	webhook_stats_free(http->context.stats);

@@ -1,9 +1,10 @@
 /*
- * listen.c: the listening socket, and how many connections there is room for
+ * listen.c: opens the listening socket, and tells how many connections have room
  *
- * Promises: a socket that the supervisor listens on for us (cartbus-gateway.socket) is taken as it is: what connects while no
- *           gateway runs waits in it. Else [gateway] listen and port say where.
- * Fails by: die(), with what is wrong and where it is set.
+ * Promises: a socket that the supervisor listens on for the gateway (cartbus-gateway.socket) is used as it
+ *           is: clients that connect while no gateway runs wait in it. Otherwise [gateway] listen and port
+ *           give the address.
+ * Fails by: die(), which names the fault and the setting.
  */
 #include "services/platform/gateway/listen.h"
 #include "bus/base/log.h"
@@ -20,12 +21,15 @@ enum {
 	FIRST_HANDED = 3,
 	DESCRIPTORS_BESIDE = 200,
 	ROOM_LEAST = 32
-}; /* beside: state, spool, ZeroMQ, logs */
+}; /* DESCRIPTORS_BESIDE: for state, spool, ZeroMQ and logs */
 
-/* For the process that judges whether this one may begin anew: the port it has. */
+/*
+ * An environment variable for the process that checks whether the gateway may restart: the port that the
+ * gateway listens on.
+ */
 static const char LISTENS[] = "CARTBUS_GATEWAY_LISTENS";
 
-/* A connection is a descriptor; the usual soft limit of 1024 is too low for as many as http.c wants. */
+/* The usual soft limit of 1024 descriptors is too low for the connections that http.c wants. */
 unsigned listen_room(unsigned most)
 {
 	rlim_t wanted = (rlim_t)most + DESCRIPTORS_BESIDE;
@@ -51,7 +55,10 @@ static int number_in(const char *variable)
 	return text ? atoi(text) : 0;
 }
 
-/* sd_listen_fds(3): the first descriptor is 3, and the variables are another's if the process is. -1: there is none. */
+/*
+ * As sd_listen_fds(3): the first descriptor is 3, and the variables count only if LISTEN_PID names this
+ * process. -1: there is no socket.
+ */
 static int handed_socket(void)
 {
 	int count = number_in("LISTEN_PID") == getpid() ? number_in("LISTEN_FDS") : 0;
@@ -84,7 +91,10 @@ static int own_socket(const struct config *config)
 	return fd;
 }
 
-/* A taken port is no fault here: as a rule the running gateway has it, and a check by hand cannot tell. */
+/*
+ * A port in use is no fault unless the parent process listens on another port: usually the running gateway
+ * has it, and a check by hand cannot tell.
+ */
 void listen_check(const struct config *config)
 {
 	const char *ours = getenv(LISTENS);

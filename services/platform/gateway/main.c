@@ -1,4 +1,4 @@
-/* main.c: the gateway's process: the table, and HTTP in its loop */
+/* main.c: the process cartbus-gateway: the service's table, and HTTP in its loop */
 #include "bus/actor/process.h"
 #include "services/kit/endpoint/secrets.h"
 #include "services/kit/keys/secrets.h"

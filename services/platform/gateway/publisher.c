@@ -1,9 +1,10 @@
 /*
- * publisher.c: from an authentic message to the bus, or into the spool
+ * publisher.c: publishes authentic messages, or puts them into the spool
  *
  * Owns:      the spool, the messages that wait for their answer, and the mark that this gateway has met a broker.
- * Promises:  answers ACCEPTED after the broker's confirm, SPOOLED after the sync; what is spooled is replayed in order with its
- *            own idempotency keys, and nothing that comes later is said before it is confirmed.
+ * Promises:  it answers ACCEPTED after the broker's confirm, and SPOOLED after the sync. Spooled messages are
+ *            replayed in order with their own idempotency keys, and no later message is published before they
+ *            are confirmed. A spooled message leaves the spool when it is confirmed, or refused and kept.
  * Fails by:  REFUSED with the reason in words.
  * Read next: admission.c (the decision), spool.c
  */
@@ -23,18 +24,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { REPLAY_WINDOW = 256 };                           /* spooled messages on their way at once */
-static const int64_t REPLAY_AGAIN_US = 500 * US_PER_MS; /* when the broker takes nothing now */
-static const int64_t look_again_us = 50 * US_PER_MS;    /* while a stop waits for the promise to run out */
+enum { REPLAY_WINDOW = 256 };                           /* spooled messages that await their confirms or are unkept */
+static const int64_t REPLAY_AGAIN_US = 500 * US_PER_MS; /* the pause after the broker took nothing */
+static const int64_t KEEP_AGAIN_US = 10 * US_PER_S;     /* the pause after a refused message could not be kept */
+static const int64_t look_again_us = 50 * US_PER_MS;    /* how often a stop looks whether it may be spooled */
 
 struct outgoing {
 	struct list link;
 	struct publisher *publisher;
 	struct buffer message;
 	bool stop;
-	bool said;    /* in this session, its answer is to come */
+	bool said;    /* published in this session, and not answered yet */
 	bool put_off; /* the broker did not take it, but may later */
-	bool settled; /* answered; only the broker's answer is to come */
+	bool settled; /* its submission is answered; only the broker's answer is to come */
 	int64_t since_us;
 	publisher_fn *answer;
 	void *context;
@@ -45,6 +47,7 @@ struct replay {
 	struct publisher *publisher;
 	uint64_t ticket;
 	struct buffer message;
+	char why_refused[256]; /* for good; "": it is not */
 };
 
 struct publisher {
@@ -57,19 +60,21 @@ struct publisher {
 	struct spool *spool;
 	struct list waiting;  /* messages, oldest first */
 	struct list spooling; /* added to the spool, not synced */
-	struct list settled;  /* answered, said, not confirmed */
+	struct list settled;  /* answered, published, not confirmed */
 	bool met, live;
-	bool changed;        /* something may be decided otherwise than last time */
+	bool changed;        /* a message may be decided differently than last time */
 	int64_t again_us;    /* boot time of the next decision that only waits for time */
-	struct list replays; /* on their way */
+	struct list replays; /* published, not confirmed */
 	uint64_t replay_count;
-	bool replay_broke; /* the session ended under them, or the broker takes nothing now: begin again when all have come back */
-	int64_t replay_at_us; /* boot time: not before this */
-	uint64_t
-		put_off_count; /* messages that wait though they were said: what comes after them does not overtake them */
-	char put_off_why[256]; /* the broker's last reason for taking nothing now */
+	struct list unkept; /* refused for good; they stay in the spool until they are kept */
+	uint64_t unkept_count;
+	int64_t keep_at_us;     /* boot time: it is not tried before */
+	bool replay_broke;      /* session ended, or broker takes nothing; restarts when all are answered */
+	int64_t replay_at_us;   /* boot time: the replay does not start before */
+	uint64_t put_off_count; /* messages that the broker put off; later ones do not overtake them */
+	char put_off_why[256];  /* the broker's last reason for taking nothing now */
 	bool spooling_told;
-	int64_t quiet_until_us; /* boot time: a full disk is told once a second */
+	int64_t quiet_until_us; /* boot time: a full disk is logged once a second */
 };
 
 static int64_t now_us(const struct publisher *publisher)
@@ -77,7 +82,13 @@ static int64_t now_us(const struct publisher *publisher)
 	return clock_boot_us(publisher->clock);
 }
 
-/* Not as it was last noticed: an answer may be the end of it. */
+/* Messages of the spool that may still come to the bus. */
+static uint64_t to_replay(const struct publisher *publisher)
+{
+	return spool_count(publisher->spool) - publisher->unkept_count;
+}
+
+/* Asks the runtime, because publisher->live is out of date when an answer ends the session. */
 static bool has_session(const struct publisher *publisher)
 {
 	enum runtime_phase phase = runtime_phase(publisher->runtime);
@@ -104,7 +115,7 @@ static void open_spool(struct publisher *publisher)
 			(unsigned long long)spool_count(publisher->spool));
 	mark_path(publisher, path);
 	publisher->met = access(path, F_OK) == 0;
-	runtime_spooled(publisher->runtime, spool_count(publisher->spool));
+	runtime_spooled(publisher->runtime, to_replay(publisher));
 }
 
 struct publisher *publisher_open(const char *folder, struct runtime *runtime, const struct clock *clock,
@@ -122,6 +133,7 @@ struct publisher *publisher_open(const char *folder, struct runtime *runtime, co
 	list_init(&publisher->spooling);
 	list_init(&publisher->settled);
 	list_init(&publisher->replays);
+	list_init(&publisher->unkept);
 	open_spool(publisher);
 	return publisher;
 }
@@ -134,7 +146,7 @@ void publisher_begin_with(struct publisher *publisher, struct bytes message)
 	if (spool_sync(publisher->spool) < 0)
 		die("%s: what has to be said first cannot be kept: %s", publisher->folder,
 			spool_last_failure(publisher->spool));
-	runtime_spooled(publisher->runtime, spool_count(publisher->spool));
+	runtime_spooled(publisher->runtime, to_replay(publisher));
 }
 
 static void outgoing_free(struct outgoing *outgoing)
@@ -151,7 +163,7 @@ static void put_off(struct outgoing *outgoing, bool is)
 	outgoing->put_off = is;
 }
 
-/* Answered; freed when nothing of it is to come any more. */
+/* Answers a message, and frees it unless the broker's answer is still to come. */
 static void settle(struct outgoing *outgoing, enum submission_end end, uint64_t seq, const char *why)
 {
 	struct publisher *publisher = outgoing->publisher;
@@ -173,6 +185,13 @@ static void replay_free(struct replay *replay)
 	free(replay);
 }
 
+static void forget_unkept(struct publisher *publisher)
+{
+	LIST_EACH_SAFE (hook, &publisher->unkept)
+		replay_free(LIST_ENTRY(hook, struct replay, link));
+	publisher->unkept_count = 0;
+}
+
 void publisher_close(struct publisher *publisher)
 {
 	if (!publisher)
@@ -183,6 +202,7 @@ void publisher_close(struct publisher *publisher)
 		outgoing_free(LIST_ENTRY(hook, struct outgoing, link));
 	LIST_EACH_SAFE (hook, &publisher->replays)
 		replay_free(LIST_ENTRY(hook, struct replay, link));
+	forget_unkept(publisher);
 	spool_close(publisher->spool);
 	free(publisher);
 }
@@ -195,7 +215,7 @@ static void count_answer(struct publisher *publisher, enum said_result result)
 	publisher->counters->duplicates += result == SAID_DUPLICATE;
 }
 
-/* The broker's word on a message that was said directly. */
+/* Takes the broker's answer to a message that was published directly. */
 static void hear_answer(void *context, enum said_result result, uint64_t seq, const char *reason)
 {
 	struct outgoing *outgoing = context;
@@ -240,22 +260,62 @@ static void publish_outgoing(struct outgoing *outgoing)
 
 /* ---- the spool ---- */
 
-/* Refused for good: it cannot be answered any more, so it is kept where rejections are, and the admin is told. */
-static void keep_refused(struct publisher *publisher, struct bytes message, const char *reason)
+/*
+ * Keeps a spooled message that the broker refused for good. Its storefront was answered long ago, so it goes
+ * to the rejections, and the log tells the admin. Only then it leaves the spool.
+ */
+static int keep_refused(struct replay *replay)
 {
+	struct publisher *publisher = replay->publisher;
 	struct rejection rejection = { .at_us = clock_wall_us(publisher->clock),
 		.shop = "",
 		.platform = "spool",
 		.topic = "",
 		.webhook_id = "",
-		.why = reason,
-		.body = message };
+		.why = replay->why_refused,
+		.body = buffer_bytes(&replay->message) };
 	char path[PATH_MAX], name[64] = "";
+	int r;
 
 	snprintf(path, sizeof(path), "%s/rejected", publisher->folder);
-	reject_keep(path, &rejection, name);
-	log_event(LOG_ERROR, "the broker refuses a spooled message for good, kept=%s: %s", name, reason);
+	if ((r = reject_keep(path, &rejection, name)) < 0)
+		return r;
+	spool_confirmed(publisher->spool, replay->ticket);
+	log_event(LOG_ERROR, "the broker refuses a spooled message for good, kept=%s: %s", name, replay->why_refused);
 	publisher->counters->rejected++;
+	replay_free(replay);
+	return 0;
+}
+
+/* A refused message that cannot be kept holds up no other message. */
+static void hear_refused(struct replay *replay, const char *reason)
+{
+	struct publisher *publisher = replay->publisher;
+	int r;
+
+	snprintf(replay->why_refused, sizeof(replay->why_refused), "%s", reason);
+	if ((r = keep_refused(replay)) == 0)
+		return;
+	log_event(LOG_ERROR,
+		"the broker refuses a spooled message for good, and %s/rejected cannot keep it, so it stays in the "
+		"spool until that works: %s: %s",
+		publisher->folder, strerror(-r), reason);
+	list_remove(&replay->link);
+	list_append(&publisher->unkept, &replay->link);
+	publisher->unkept_count++;
+	publisher->keep_at_us = now_us(publisher) + KEEP_AGAIN_US;
+}
+
+static void keep_unkept(struct publisher *publisher)
+{
+	if (now_us(publisher) < publisher->keep_at_us)
+		return;
+	publisher->keep_at_us = now_us(publisher) + KEEP_AGAIN_US;
+	LIST_EACH_SAFE (hook, &publisher->unkept) {
+		if (keep_refused(LIST_ENTRY(hook, struct replay, link)) < 0)
+			return;
+		publisher->unkept_count--;
+	}
 }
 
 static void hear_replay(void *context, enum said_result result, uint64_t seq, const char *reason)
@@ -265,16 +325,23 @@ static void hear_replay(void *context, enum said_result result, uint64_t seq, co
 
 	(void)seq;
 	publisher->replay_count--;
-	if (result == SAID_UNKNOWN) {
+	switch (result) {
+	case SAID_FRESH:
+	case SAID_DUPLICATE:
+		spool_confirmed(publisher->spool, replay->ticket);
+		publisher->counters->drained++;
+		replay_free(replay);
+		break;
+	case SAID_REFUSED:
+		hear_refused(replay, reason);
+		break;
+	case SAID_UNKNOWN:
 		publisher->replay_broke = true;
 		publisher->replay_at_us = has_session(publisher) ? now_us(publisher) + REPLAY_AGAIN_US : 0;
 		TEXT_COPY(publisher->put_off_why, reason ? reason : "");
-	} else
-		spool_confirmed(publisher->spool, replay->ticket);
-	if (result == SAID_REFUSED)
-		keep_refused(publisher, buffer_bytes(&replay->message), reason);
-	publisher->counters->drained += result == SAID_FRESH || result == SAID_DUPLICATE;
-	replay_free(replay);
+		replay_free(replay);
+		break;
+	}
 	publisher->changed = true;
 	publisher->wake(publisher->wake_context);
 }
@@ -303,16 +370,17 @@ static void replay_spool(struct publisher *publisher)
 {
 	if (publisher->replay_broke && publisher->replay_count == 0 && now_us(publisher) >= publisher->replay_at_us) {
 		spool_rewind(publisher->spool);
+		forget_unkept(publisher); /* the spool gives them out again */
 		publisher->replay_broke = false;
 	}
-	while (publisher->live && !publisher->replay_broke && publisher->replay_count < REPLAY_WINDOW &&
-		replay_one(publisher))
+	while (publisher->live && !publisher->replay_broke &&
+		publisher->replay_count + publisher->unkept_count < REPLAY_WINDOW && replay_one(publisher))
 		;
 }
 
 static void tell_spooling(struct publisher *publisher)
 {
-	bool holds = spool_count(publisher->spool) > 0;
+	bool holds = to_replay(publisher) > 0;
 
 	if (holds && !publisher->spooling_told)
 		log_event_about(LOG_WARNING, &(struct log_about){ .event = event_spool_used },
@@ -325,12 +393,12 @@ static void tell_spooling(struct publisher *publisher)
 	publisher->spooling_told = holds;
 }
 
-/* One sync for all that came since the last one, then all their answers. */
+/* Syncs all messages that were added since the last sync, then answers them. */
 static void sync_spool(struct publisher *publisher)
 {
 	int r = spool_sync(publisher->spool);
 
-	runtime_spooled(publisher->runtime, spool_count(publisher->spool));
+	runtime_spooled(publisher->runtime, to_replay(publisher));
 	if (r < 0 && now_us(publisher) >= publisher->quiet_until_us) {
 		publisher->quiet_until_us = now_us(publisher) + US_PER_S;
 		log_event(
@@ -366,8 +434,8 @@ static void decide_outgoing(struct outgoing *outgoing, int64_t *ret_again_us)
 	struct admission_facts facts = { .live = publisher->live,
 		.met = publisher->met,
 		.may_spool = runtime_may_spool(publisher->runtime),
-		.spool_empty = spool_count(publisher->spool) == 0 && list_empty(&publisher->spooling) &&
-			publisher->put_off_count == 0,
+		.spool_empty =
+			to_replay(publisher) == 0 && list_empty(&publisher->spooling) && publisher->put_off_count == 0,
 		.trouble = spool_trouble(publisher->spool),
 		.stop = outgoing->stop,
 		.said = outgoing->said,
@@ -411,7 +479,10 @@ static void decide_all(struct publisher *publisher)
 		sync_spool(publisher);
 }
 
-/* The broker knows of us from now on, so it lets claims wait for us: written before anything is ever spooled. */
+/*
+ * Notes that the broker knows this gateway, and so lets claims wait for it. The mark is written before any
+ * message is spooled.
+ */
 static void remember_meeting(struct publisher *publisher)
 {
 	char path[PATH_MAX];
@@ -464,14 +535,17 @@ int64_t publisher_work(struct publisher *publisher)
 
 	notice_phase(publisher);
 	replay_spool(publisher);
+	keep_unkept(publisher);
 	if (!list_empty(&publisher->waiting) && (publisher->changed || now_us(publisher) >= publisher->again_us))
 		decide_all(publisher);
-	runtime_spooled(publisher->runtime, spool_count(publisher->spool));
+	runtime_spooled(publisher->runtime, to_replay(publisher));
 	tell_spooling(publisher);
 	if (!list_empty(&publisher->waiting) && publisher->again_us != INT64_MAX)
 		wait_us = sooner(wait_us, publisher->again_us, publisher);
 	if (publisher->live && publisher->replay_broke && publisher->replay_count == 0)
 		wait_us = sooner(wait_us, publisher->replay_at_us, publisher);
+	if (publisher->unkept_count > 0)
+		wait_us = sooner(wait_us, publisher->keep_at_us, publisher);
 	return wait_us;
 }
 

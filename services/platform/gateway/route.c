@@ -1,7 +1,8 @@
 /*
- * route.c: which endpoint a method and a path mean
+ * route.c: finds the endpoint of a method and a path
  *
- * Promises:  the first row that fits takes the request. A path that no row knows has no names.
+ * Promises:  the first row that fits takes the request. An unknown path has only the names that fit the row
+ *            whose `cors` it gets.
  */
 #include "services/platform/gateway/route.h"
 #include "bus/base/text.h"
@@ -17,7 +18,7 @@ static unsigned method_of(const char *method)
 	return strcmp(method, "POST") == 0 ? ENDPOINT_POST : 0;
 }
 
-enum { OPTIONS = 4 }; /* beside the methods of rows: of a path with a `cors` */
+enum { OPTIONS = 4 }; /* besides the methods of rows, for a path with a `cors` */
 
 static const char *allow_of(unsigned methods)
 {
@@ -33,7 +34,7 @@ static const char *allow_of(unsigned methods)
 
 /* ---- segments ---- */
 
-/* The next segment of a path, without its slash; false: there is none. */
+/* Takes the next segment of a path, without its slash. false: there is none. */
 static bool take_segment(const char **path, struct bytes *ret)
 {
 	if (**path != '/')
@@ -96,7 +97,7 @@ static bool path_fits(const char *pattern, const char *path, struct submission *
 
 /* ---- scripts of other origins ---- */
 
-/* How long the row's path is up to its first name; 0: the path begins otherwise. */
+/* The length of the row's path up to its first name; 0: the request's path does not begin with it. */
 static size_t common_beginning(const struct endpoint *row, const char *path)
 {
 	size_t len = strcspn(row->path, "<");
@@ -104,11 +105,11 @@ static size_t common_beginning(const struct endpoint *row, const char *path)
 	return strncmp(path, row->path, len) == 0 ? len : 0;
 }
 
-/* The row with a `cors` whose path begins most like this one; NULL: none. */
+/* Finds the row with a `cors` that has the longest common beginning with the path; NULL: none. */
 static const struct endpoint *nearest_with_cors(const struct endpoint *const *tables, const char *path)
 {
 	const struct endpoint *nearest = NULL;
-	size_t most = 1; /* a slash is no beginning */
+	size_t most = 1; /* a slash alone does not count */
 
 	for (; *tables; tables++)
 		for (const struct endpoint *row = *tables; row->path; row++) {
@@ -122,7 +123,7 @@ static const struct endpoint *nearest_with_cors(const struct endpoint *const *ta
 	return nearest;
 }
 
-/* No row takes the request. Which origins may read the refusal depends on as many names as fit. */
+/* No row takes the request. The names that fit decide which origins may read the refusal. */
 static void find_cors(const struct endpoint *row, const char *path, struct submission *ret)
 {
 	forget_names(ret);
@@ -156,7 +157,7 @@ void route_find(const struct endpoint *const *tables, const char *method, const 
 
 /* ---- the tables ---- */
 
-/* NULL: it is whole. */
+/* NULL: the row is valid. */
 static const char *check_file(const struct endpoint *row)
 {
 	const char *name = strchr(row->path, '<');
@@ -185,7 +186,7 @@ static const char *check_row(const struct endpoint *row)
 	return row->file ? check_file(row) : NULL;
 }
 
-/* Whether both rows take a request; rows with different patterns may overlap, and the first one takes it. */
+/* Do both rows take the same request? Rows with different patterns may overlap; the first one wins. */
 static bool is_same(const struct endpoint *one, const struct endpoint *other)
 {
 	return one != other && strcmp(one->path, other->path) == 0 && (one->methods & other->methods);

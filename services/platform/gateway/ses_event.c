@@ -1,8 +1,10 @@
 /*
- * ses_event.c: bounces and complaints as Amazon SES tells them
+ * ses_event.c: reads bounces and complaints as Amazon SES reports them
  *
- * Promises:  every recipient that is named is taken, in any order; of what the mail server said no address is kept.
- * Fails by:  -EBADMSG. What is no event at all (SES greets a new topic with a sentence) is nothing.
+ * Promises:  every named recipient is taken, in any order; the words of the mail server are kept without
+ *            addresses.
+ * Fails by:  -EBADMSG. A message that is no event at all (SES greets a new topic with a sentence) is an event
+ *            without recipients.
  */
 #include "services/platform/gateway/ses_event.h"
 #include "bus/base/text.h"
@@ -27,7 +29,7 @@ static void write_detail(const json_t *recipient, const char *kind, const char *
 	text_copy(ret, 200, words);
 }
 
-/* "a@b.example", or "Name <a@b.example>" as it stood in the mail. */
+/* Normalises "a@b.example", or "Name <a@b.example>" as the mail had it. */
 static int normalise(const char *given, char ret[ADDRESS_MAX + 1])
 {
 	char inside[ADDRESS_MAX + 1];
@@ -52,7 +54,7 @@ static int take_recipients(
 	{
 		const char *given = field_word(recipient, "emailAddress");
 		if (!given || normalise(given, ret->recipients[ret->count].address) < 0)
-			continue; /* nobody whom we would mail */
+			continue; /* no address that we would mail */
 		write_detail(recipient, kind, type, ret->recipients[ret->count++].detail);
 	}
 	return ret->count ? 0 : nothing(ret, "an address that nobody here would mail");
@@ -62,7 +64,7 @@ static int read_bounce(const json_t *event, struct ses_event *ret, char ret_why[
 {
 	const json_t *bounce = field_object(event, "bounce");
 	const char *type = field_word(bounce, "bounceType");
-	/* Transient and Undetermined: in doubt it is counted */
+	/* Transient and Undetermined: in doubt a bounce is only counted */
 	ret->kind = type && strcmp(type, "Permanent") == 0 ? FEEDBACK_BOUNCE_PERMANENT : FEEDBACK_BOUNCE_TRANSIENT;
 	return take_recipients(field_list(bounce, "bouncedRecipients"), "bounced", type ? type : "", ret, ret_why);
 }
@@ -78,7 +80,10 @@ static int read_complaint(const json_t *event, struct ses_event *ret, char ret_w
 		field_list(complaint, "complainedRecipients"), "complained", type ? type : "", ret, ret_why);
 }
 
-/* By our tag, which events of a configuration set tell; else by the Message-ID as we wrote it, where headers are told. */
+/*
+ * Reads our mail's id from our tag, which events of a configuration set have; else from our Message-ID, if
+ * the event has headers.
+ */
 static void read_mail(const json_t *mail, char ret_message_id[MAIL_LOCAL_MAX])
 {
 	const json_t *tags = field_list(field_object(mail, "tags"), MAIL_SES_TAG);

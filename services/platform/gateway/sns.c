@@ -1,19 +1,17 @@
 /*
- * sns.c: what Amazon SNS posts, and whether it is from SNS
+ * sns.c: reads the posts of Amazon SNS, and checks that SNS signed them
  *
- * Promises:  what a signature covers is taken from the same values that are used later.
+ * Promises:  the signature is checked over the same values that are used later.
  * Fails by:  -EBADMSG with the reason in words; false.
- * Read next: feedback.c (what is made of it)
+ * Read next: feedback.c (the caller)
  */
 #include "services/platform/gateway/sns.h"
-#include "bus/base/clock.h"
 #include "bus/base/text.h"
+#include "services/kit/http/sns.h"
 #include "services/kit/storefront/fields.h"
 #include "services/kit/time/timestamp.h"
 #include <errno.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509.h>
 #include <stdio.h>
 
 enum {
@@ -168,26 +166,11 @@ void sns_clear(struct sns *sns)
 
 /* ---- the signature ---- */
 
-static X509 *certificate_of(const char *pem)
-{
-	BIO *bio = BIO_new_mem_buf(pem, -1);
-	X509 *ret = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
-	BIO_free(bio);
-	return ret;
-}
-
-static bool holds(const X509 *certificate, int64_t now_us)
-{
-	time_t now = (time_t)(now_us / US_PER_S);
-	return X509_cmp_time(X509_get0_notBefore(certificate), &now) < 0 &&
-		X509_cmp_time(X509_get0_notAfter(certificate), &now) > 0;
-}
-
 bool sns_certificate_holds(const char *pem, int64_t now_us)
 {
-	X509 *certificate = certificate_of(pem);
-	bool ret = certificate && holds(certificate, now_us);
-	X509_free(certificate);
+	EVP_PKEY *key = NULL;
+	bool ret = sns_certificate_key(pem, now_us, &key) == NULL;
+	EVP_PKEY_free(key);
 	return ret;
 }
 
@@ -195,8 +178,7 @@ static bool verify(const struct sns *sns, EVP_PKEY *key)
 {
 	EVP_MD_CTX *context = EVP_MD_CTX_new();
 	const EVP_MD *digest = sns->version == 1 ? EVP_sha1() : EVP_sha256();
-	bool ret = key && EVP_PKEY_base_id(key) == EVP_PKEY_RSA &&
-		EVP_DigestVerifyInit(context, NULL, digest, NULL, key) == 1 &&
+	bool ret = EVP_DigestVerifyInit(context, NULL, digest, NULL, key) == 1 &&
 		EVP_DigestVerify(
 			context, sns->signature.data, sns->signature.len, sns->covered.data, sns->covered.len) == 1;
 	EVP_MD_CTX_free(context);
@@ -205,8 +187,8 @@ static bool verify(const struct sns *sns, EVP_PKEY *key)
 
 bool sns_signed_by(const struct sns *sns, const char *pem, int64_t now_us)
 {
-	X509 *certificate = certificate_of(pem);
-	bool ret = certificate && holds(certificate, now_us) && verify(sns, X509_get0_pubkey(certificate));
-	X509_free(certificate);
+	EVP_PKEY *key = NULL;
+	bool ret = sns_certificate_key(pem, now_us, &key) == NULL && verify(sns, key);
+	EVP_PKEY_free(key);
 	return ret;
 }

@@ -1,11 +1,13 @@
 /*
- * spool.c: what the gateway has accepted and the broker has not confirmed, on disk
+ * spool.c: messages on disk that the gateway has accepted and the broker has not confirmed
  *
- * Owns:      <state>/<instance>/spool/, its files 00000000000000000001.spool and so on; a new one is begun at 4 MB.
- * Promises:  after spool_sync has returned 0 no crash loses what was added; messages come out in the order they went in, again
- *            from the oldest unconfirmed one after a crash or a broken session (their idempotency keys make that harmless).
- * Fails by:  refusing to open when something that was promised is damaged; refusing to write after a failed sync.
- * Read next: publisher.c (who adds and who replays)
+ * Owns:      <state>/<instance>/spool/, its files 00000000000000000001.spool and so on; when a file has 4 MB,
+ *            the next one begins.
+ * Promises:  after spool_sync has returned 0, no crash loses the added messages; messages come out in the
+ *            order in which they went in. After a crash or a broken session they come again from the oldest
+ *            unconfirmed one (their idempotency keys make that harmless).
+ * Fails by:  refusing to open when an acknowledged record is damaged; refusing to write after a failed sync.
+ * Read next: publisher.c (adds and replays messages)
  */
 #include "services/platform/gateway/spool.h"
 #include "bus/base/bytes.h"
@@ -42,7 +44,7 @@ static void spool_record_write(struct bytes messages, uint32_t count, struct buf
 	buffer_free(&body);
 }
 
-/* The lengths inside add up: a CRC that fits does not make it so. */
+/* Do the lengths in the record add up? A matching CRC does not prove it. */
 static bool adds_up(struct bytes messages, uint32_t count)
 {
 	const uint8_t *at = messages.data;
@@ -84,7 +86,7 @@ static int spool_record_read(
 	return adds_up(*ret_messages, *ret_count) ? 0 : -EBADMSG;
 }
 
-/* Does any whole record begin after `at`? Then what is damaged at `at` was not the last one. */
+/* Does any whole record begin after `at`? Then the damaged record at `at` was not the last one. */
 static bool spool_record_follows(struct bytes file, size_t at)
 {
 	struct bytes messages;
@@ -104,9 +106,9 @@ struct spool_file {
 	struct list link;
 	uint64_t number;
 	uint64_t messages;  /* synced */
-	uint64_t given_out; /* since the last rewind: the first so many, in order */
-	uint64_t confirmed; /* of all, in this run */
-	uint8_t *settled;   /* one byte a message: confirmed in this run; room for `messages` */
+	uint64_t given_out; /* the first so many messages, since the last rewind */
+	uint64_t confirmed; /* of all messages, in this run */
+	uint8_t *settled;   /* one byte per message: was it confirmed in this run? */
 	size_t settled_room;
 	size_t len; /* synced bytes */
 };
@@ -123,8 +125,8 @@ struct spool {
 	uint64_t on_its_way;
 	uint64_t newest_number;
 
-	struct spool_file *reading; /* whose bytes `loaded` holds; NULL: none */
-	struct buffer loaded;       /* from `loaded_from` to what was synced then */
+	struct spool_file *reading; /* the file whose bytes `loaded` holds; NULL: none */
+	struct buffer loaded;       /* its bytes from `loaded_from` to the end that was synced then */
 	size_t loaded_from;
 	size_t read_at;      /* within `loaded`: the next record */
 	struct bytes record; /* rest of the record being given out */
@@ -178,7 +180,7 @@ static void close_writing(struct spool *spool)
 	spool->fd = -1;
 }
 
-/* ---- opening: what did the last run leave? ---- */
+/* ---- opening: the files of the last run ---- */
 
 static int explain(char why[400], int error, const char *what, const char *where)
 {
@@ -261,7 +263,7 @@ static int scan_all(struct spool *spool, char why[400])
 		if (r < 0)
 			return r;
 		spool->count += file->messages;
-		drop_if_settled(spool, file); /* an empty one */
+		drop_if_settled(spool, file); /* deletes an empty file */
 	}
 	return 0;
 }
@@ -319,7 +321,7 @@ static struct spool_file *newest(const struct spool *spool)
 	return list_empty(&spool->files) ? NULL : file_at(spool->files.prev);
 }
 
-/* The file to append to; begins another when there is none, or the newest is full. */
+/* Gives the file to append to; begins a new one if there is none, or the newest is full. */
 static int writable(struct spool *spool, struct spool_file **ret)
 {
 	struct spool_file *file = newest(spool);
@@ -362,8 +364,8 @@ static int append(struct spool *spool, struct spool_file *file, struct bytes rec
 }
 
 /*
- * The log may lie on the same disk, in <state> beside <state>/<gateway>/spool, and needs what is kept free there to bring to an
- * end what it holds.
+ * The broker's log may be on the same disk, in <state> beside <state>/<gateway>/spool. It needs the free
+ * space there to finish the work that it holds.
  */
 static int check_room(struct spool *spool)
 {
@@ -393,6 +395,8 @@ int spool_sync(struct spool *spool)
 	spool->adding_count = 0;
 	if (spool->broken)
 		return -EIO;
+	if (record.len > SPOOL_RECORD_HEAD + SPOOL_RECORD_MOST) /* it would read as damaged */
+		return trouble(spool, -EMSGSIZE, "the spool cannot keep so much at once");
 	if ((r = check_room(spool)) < 0 || (r = writable(spool, &file)) < 0 ||
 		(r = append(spool, file, buffer_bytes(&record))) < 0)
 		return r;
@@ -428,7 +432,7 @@ static struct spool_file *oldest_to_give(const struct spool *spool)
 	return NULL;
 }
 
-/* The synced bytes from `from` on. */
+/* Loads the synced bytes of `file` from `from` on. */
 static int load(struct spool *spool, struct spool_file *file, size_t from)
 {
 	_cleanup_close_ int fd = -1;
@@ -522,7 +526,10 @@ bool spool_next(struct spool *spool, struct buffer *ret_message, uint64_t *ret_t
 	return false;
 }
 
-/* All of it is confirmed: gone. If the unlink is lost in a power cut, the replay is answered duplicate. */
+/*
+ * Deletes a file whose messages are all confirmed. If a power cut undoes the unlink, the broker answers the
+ * replay as duplicates.
+ */
 static void drop_if_settled(struct spool *spool, struct spool_file *file)
 {
 	char path[PATH_MAX];

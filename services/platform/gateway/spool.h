@@ -22,8 +22,9 @@ void spool_close(struct spool *spool); /* takes NULL */
 void spool_add(struct spool *spool, struct bytes message);
 /*
  * Writes the added messages as one record and syncs it. On failure none of them count, and spool_last_failure
- * gives the reason. A full disk may recover. A failed sync does not, because it is unknown what is on disk;
- * the spool then refuses everything until the process restarts.
+ * gives the reason. A full disk may recover. -EMSGSIZE: they are too much for one record. A failed sync does
+ * not recover, because it is unknown what is on disk; the spool then refuses everything until the process
+ * restarts.
  */
 int spool_sync(struct spool *spool);
 /* why it is broken until a restart; NULL: it is not */

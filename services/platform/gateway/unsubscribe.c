@@ -1,11 +1,14 @@
 /*
- * unsubscribe.c: the link at the foot of each mail
+ * unsubscribe.c: serves the link at the foot of each mail
  *
- * Promises:  a GET changes nothing; a POST by a mailbox or by the page's button is an opt-out, and the page that then comes takes
- *            back what was said on it, and nothing that stands on the list for another reason. In the reader's language: the
- *            browser says which, else it is the shop's.
- * Fails by:  a page that says so: 404 for a link that is none, 400 for a form that is none, 503 when nothing was recorded.
- * Read next: services/kit/endpoint/page.c, services/platform/unsub/unsub.c (what becomes of it)
+ * Promises:  a GET changes nothing; a POST by a mailbox or by the page's button is an opt-out. The page that
+ *            then comes can take back the opt-out that was made on it, and no entry that is on the list for
+ *            another reason. The page is in the reader's language, which the browser names, else in the
+ *            shop's.
+ * Fails by:  a page that says so: 404 the link is not valid, 400 the form is not valid, 409 the entry has
+ *            another reason and stays, 503 nothing was recorded.
+ * Read next: services/kit/endpoint/page.c, services/platform/unsub/unsub.c (the service that hears the
+ *            opt-out)
  */
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
@@ -15,7 +18,7 @@
 #include "services/platform/gateway/gateway.h"
 #include <stdio.h>
 
-struct kept { /* for the answer */
+struct kept { /* the data that answer_link needs */
 	struct signed_link link;
 	const struct page_texts *texts;
 	bool takes_back;
@@ -29,7 +32,7 @@ static void answer_view(enum page page, unsigned status, const struct page_view 
 	page_write(page, view, &answer->body);
 }
 
-/* What the list says of this shopper, as far as we have heard. */
+/* Is this shopper on the list, as far as this gateway has heard? */
 static bool listed(const struct submission *submission, const struct signed_link *link, Suppression *ret)
 {
 	const struct runtime *runtime = submission->context->runtime;
@@ -113,7 +116,7 @@ static bool act(struct submission *submission, const struct page_view *view)
 	return refuse_form(submission, view);
 }
 
-/* A shopper who is on the list already sees so, and may take back what was said here. */
+/* A shopper who is already on the list sees that, and may take back an opt-out that was made on this page. */
 static void show(const struct submission *submission, const struct signed_link *link, struct page_view *view)
 {
 	Suppression row;
@@ -171,7 +174,7 @@ static void answer_link(struct submission *submission)
 	}
 	counters->optouts++;
 	if (listed(submission, &kept->link, &row) && row.source != OPTOUT_PAGE)
-		view.undo_us = 0; /* it was on the list before, and stays there */
+		view.undo_us = 0; /* the address was on the list before, and stays there */
 	answer_view(PAGE_DONE, 200, &view, submission->answer);
 }
 

@@ -1,5 +1,5 @@
 /*
- * answer.c: the parts of a bounce's text that say why
+ * answer.c: finds the parts of a bounce's text that give the reason
  *
  * Promises:  time is bounded by the text's length and the tables' sizes.
  * Fails by:  finding nothing; the caller then reads the whole text.
@@ -30,9 +30,9 @@ static bool is_blank(const char *line)
 	return strspn(line, " \t\r>|") >= line_len(line);
 }
 
-/* ---- what is quoted ---- */
+/* ---- quoted answers ---- */
 
-/* Behind these words stands an answer: on the line, or below it up to an empty one. */
+/* A mail server's answer follows these words: on the same line, or below it up to an empty line. */
 static const char *const introductions[] = { " said: ", "remote host said", "server said",
 	"(reason: ", "response from the remote server", "error that the other server returned",
 	"the response was:", "remote server replied", "remote server returned", "remote smtp server returned",
@@ -45,7 +45,7 @@ static const char *const introductions[] = { " said: ", "remote host said", "ser
 	"\xe3\x82\xb5\xe3\x83\xbc\xe3\x83\x90\xe3\x83\xbc\xe3\x81\x8b\xe3\x82\x89",
 	NULL };
 
-/* Below these it is told to administrators, in several short paragraphs. */
+/* Below these words the reason is given for administrators, in several short paragraphs. */
 static const char *const sections[] = { "diagnostic information for administrators", "error details",
 	"diagnoseinformationen f", "fehlerdetails", "informations de diagnostic",
 	"informaci\xc3\xb3n de diagn\xc3\xb3stico", "informazioni di diagnostica",
@@ -72,7 +72,7 @@ static bool names_a_code(const char *line)
 	return strchr(line, '<') && code && code > strchr(line, '<');
 }
 
-/* "550 ..." at the line's begin, or behind a colon. */
+/* "550 ..." at the beginning of the line, or after a colon, a tab or two blanks. */
 static bool quotes_a_reply(const char *line)
 {
 	for (const char *at = line; *at; at++) {
@@ -99,7 +99,7 @@ static enum part part_at(const char *at)
 	return holds(line, sections) ? SECTION : NO_PART;
 }
 
-/* Lines of a mail may end with CR LF: a CR is no part of what a line says. */
+/* A line may end with CR LF; the CR is ignored. */
 static bool ends_with_colon(const char *line)
 {
 	size_t len = line_len(line);
@@ -109,7 +109,7 @@ static bool ends_with_colon(const char *line)
 	return len > 0 && line[len - 1] == ':';
 }
 
-/* Where only the introduction stands on its line, the answer is below an empty one at most. */
+/* If the line has only the introduction, the answer may follow after empty lines. */
 static const char *add_part(const char *line, enum part part, struct buffer *ret)
 {
 	bool is_begun = part == ANSWER && !ends_with_colon(line);
@@ -122,7 +122,7 @@ static const char *add_part(const char *line, enum part part, struct buffer *ret
 		is_begun |= part == ANSWER && !is_blank(line);
 		buffer_printf(ret, "%.*s\n", (int)line_len(line), line);
 	}
-	buffer_add_text(ret, ".\n"); /* no phrase goes on into what follows */
+	buffer_add_text(ret, ".\n"); /* no phrase matches across the end of the part */
 	return line;
 }
 
@@ -135,7 +135,7 @@ void answer_quoted(const char *text, struct buffer *ret)
 	}
 }
 
-/* ---- what is stated ---- */
+/* ---- stated sentences ---- */
 
 static const char *const suppositions[] = { " may ", " might ", "maybe", "perhaps", "probably", "possibl",
 	"please check", "check the ", "check that", "check your", "make sure", "verify that", "if you", "if the ",
@@ -144,7 +144,7 @@ static const char *const suppositions[] = { " may ", " might ", "maybe", "perhap
 	"compruebe", "puede que", "verificare", "potrebbe", "controleer", "mogelijk",
 	"\xe3\x81\x94\xe7\xa2\xba\xe8\xaa\x8d", "\xe5\x8f\xaf\xe8\x83\xbd\xe6\x80\xa7", NULL };
 
-/* To the full stop, or the paragraph's or the list entry's end. */
+/* The length up to the full stop, or to the end of the paragraph or list entry. */
 static size_t sentence_len(const char *at)
 {
 	size_t len = 0;

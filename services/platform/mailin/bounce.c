@@ -1,12 +1,13 @@
 /*
- * bounce.c: what a bounce says: the fields of its report (RFC 3464), or its words
+ * bounce.c: reads a bounce: the fields of its report (RFC 3464), or its words
  *
- * Many mail servers write no report, or one with a code that is good for anything. Then their words are read, but only where the mail is
- * one by its sender or its subject: a person's own words are nobody's code.
+ * Many mail servers write no report, or a report whose code may mean anything. Then their words are read, but
+ * only if the sender or the subject shows that the mail is a bounce: the words of a person are no code.
  *
- * Promises:  of several recipients only the one that our mail was to counts; where nothing tells which that was, an address is gone
- *            only if all of them are.
- * Fails by:  BOUNCE_NONE, which a person will look at; REASON_UNCLEAR where a report says that it failed, and nothing why.
+ * Promises:  of several recipients only the one that our mail went to counts; if nothing tells which one that
+ *            was, an address counts as gone only if all of them are gone.
+ * Fails by:  BOUNCE_NONE, which a person will look at; REASON_UNCLEAR if a report says that the mail failed
+ *            and gives no reason.
  * Read next: reason.c, whose_host.c
  */
 #include "services/platform/mailin/bounce.h"
@@ -47,15 +48,18 @@ static bool asks_for_nothing(const char *action)
 	return false;
 }
 
-/* It has an action (RFC 3464, 2.3); some servers leave that out. */
+/*
+ * Does the report tell what happened to the recipient? It needs an action (RFC 3464, 2.3), which some servers
+ * leave out.
+ */
 static bool is_told(const struct recipient *recipient)
 {
 	return recipient->action[0] || (recipient->named && (recipient->status[0] || recipient->diagnostic[0]));
 }
 
 /*
- * What the other server answered, be it in Japanese or written as headers are. The comment behind a status only says in words what the
- * code is, and speaks where there is no answer.
+ * Tidies the other server's answer, which may be in Japanese or encoded like a header. The comment after a
+ * status only repeats the code in words, so it is used only if there is no answer.
  */
 static void tidy_answer(const struct recipient *recipient, size_t code_len, struct buffer *ret)
 {
@@ -67,7 +71,7 @@ static void tidy_answer(const struct recipient *recipient, size_t code_len, stru
 	g_free(answer);
 }
 
-/* "rfc822; <Ada@mail.example>"; "": what is no address. */
+/* Reads "rfc822; <Ada@mail.example>". "": it is no address. */
 static void read_name(const char *value, char ret[ADDRESS_MAX + 1])
 {
 	const char *type_end = strchr(value, ';');
@@ -120,7 +124,7 @@ static void set(char *field, size_t room, const char *value, const char *end)
 	text_copy_bytes(field, room, BYTES(value, value < end ? (size_t)(end - value) : 0));
 }
 
-/* A line that is no field goes on with the one before: not every server folds what it quotes. */
+/* A line that is no field continues the field before it: not every server folds the answer that it quotes. */
 static void go_on(struct recipient *recipient, const char *last, const char *line, size_t len)
 {
 	size_t used = strlen(recipient->diagnostic), room = sizeof(recipient->diagnostic) - used;
@@ -138,8 +142,10 @@ static bool is_field(const char *line, size_t len)
 	return name > 0 && name < len && line[name] == ':';
 }
 
-/* A recipient ends where a field comes that it has already, since empty lines stand anywhere; and at an empty line, where it has a name and an
- * action, and a name follows. */
+/*
+ * A recipient ends at a field that it has already, because empty lines may be anywhere. It also ends at an
+ * empty line, if it has a name and an action and a name follows.
+ */
 static bool begins_another(const struct recipient *recipient, size_t field, const char *value, bool after_blank)
 {
 	if (field < 2)
@@ -150,7 +156,7 @@ static bool begins_another(const struct recipient *recipient, size_t field, cons
 static const char *hear_field(
 	struct bounce *bounce, struct recipient *recipient, const char *line, size_t len, bool after_blank)
 {
-	/* Exchange wrote the last in place of the one before. */
+	/* Exchange wrote the last field in place of the one before it. */
 	static const char *const names[] = { "Original-Recipient", "Final-Recipient", "Action", "Status",
 		"Diagnostic-Code", "X-Supplementary-Info" };
 	char *const fields[] = { recipient->names[0], recipient->names[1], recipient->action, recipient->status,
@@ -212,7 +218,7 @@ static bool is_mailed(const struct bounce *bounce, const struct told *told)
 	return false;
 }
 
-/* Where some are ours by name, the others are left out. */
+/* If some recipients are those of our mail, the others are dropped. */
 static void keep_mailed(struct bounce *bounce)
 {
 	int kept = 0;
@@ -236,7 +242,7 @@ static bool is_gone(const struct told *told)
 	return told->state == BOUNCE_FAILED && reason_is_permanent(told->reason);
 }
 
-/* How much it says: nothing, a failure, the reason, that the address is gone. */
+/* Ranks what is told: 0 nothing, 1 a failure, 2 the reason, 3 that the address is gone. */
 static int weight_of(const struct told *told)
 {
 	if (told->state != BOUNCE_FAILED)
@@ -244,7 +250,10 @@ static int weight_of(const struct told *told)
 	return is_gone(told) ? 3 : 1 + (told->reason != REASON_UNCLEAR);
 }
 
-/* A report may come back to one address more than once: the most that is said of it counts. Of different ones, the least. */
+/*
+ * A report may name one address more than once: then the most that is told of it counts. Of different
+ * addresses the least counts.
+ */
 static const struct told *chosen(const struct bounce *bounce, bool least)
 {
 	const struct told *best = &bounce->told[0];
@@ -293,7 +302,7 @@ static bool holds_any(const char *text, const char *const *phrases)
 	return holds_one(buffer_text(&tidy), phrases);
 }
 
-/* A name that people and shops write under as well: what it sends is a bounce where its words quote an answer. */
+/* People and shops also write under these names: their mail is a bounce only if its words quote an answer. */
 static bool is_from_a_program(const char *from)
 {
 	static const char *const names[] = { "no-reply", "noreply", "gateway", "administrator", "administrateur" };
@@ -345,7 +354,7 @@ static bool is_a_bounces_subject(const char *subject)
 	return holds_any(subject, phrases);
 }
 
-/* The words of a bounce, tidied: what it quotes, what it states, and all of them. */
+/* The tidied words of a bounce: the quoted ones, the stated ones, and all of them. */
 struct words {
 	struct buffer quoted, stated, all;
 };
@@ -355,7 +364,7 @@ static const char *text_of(const struct buffer *tidy)
 	return tidy->len ? (const char *)tidy->data : "";
 }
 
-/* A person answers, forwards, or greets; a program that greets greets a sender. */
+/* Does a person write? Persons answer, forward or greet; a program greets a sender or customer. */
 static bool is_a_persons(const struct bounce_mail *letter)
 {
 	static const char *const prefixes[] = { "re:", "fw:", "fwd:", "aw:", "wg:", "tr:", "rv:", "sv:", "vs:", "odp:",
@@ -380,7 +389,7 @@ static bool is_a_persons(const struct bounce_mail *letter)
 	return false;
 }
 
-/* Some gateways answer in the shopper's name, but quote what a server said. */
+/* Some gateways answer in the shopper's name, but quote the answer of a server. */
 static bool is_worded_as_a_bounce(const struct bounce_mail *letter, const struct words *said)
 {
 	const char *words = text_of(&said->all);
@@ -409,7 +418,7 @@ static bool is_an_absence(const char *subject)
 	return holds_any(subject, phrases);
 }
 
-/* Its server goes on trying: what it quotes is no 5. */
+/* Does the server go on trying? Then it quotes no reply of class 5. */
 static bool is_a_delay(const char *words, const char *subject)
 {
 	static const char *const phrases[] = { "will be retried", "will retry", "will be re-tried", "will keep trying",
@@ -423,7 +432,7 @@ static bool is_a_delay(const char *words, const char *subject)
 		(holds_one(words, phrases) || (holds_any(subject, warnings) && words_find(words, "hours")));
 }
 
-/* One that quotes a 4 and no 5 may be tried again, unless it says that it will not be. */
+/* A bounce that quotes a 4xx reply and no 5xx may allow another try, unless its words exclude that. */
 static bool has_given_up(const char *words)
 {
 	static const char *const phrases[] = { "not going to try again", "giving up", "given up", "gave up", "too long",
@@ -437,7 +446,7 @@ static bool has_given_up(const char *words)
 	return holds_one(words, phrases);
 }
 
-/* The words around the place that says why. */
+/* Copies the words around the place that gives the reason. */
 static void quote(const char *words, const char *at, char ret[300])
 {
 	enum { BEFORE = 40, LENGTH = 160 };
@@ -449,8 +458,8 @@ static void quote(const char *words, const char *at, char ret[300])
 }
 
 /*
- * A supposition counts only where nothing is quoted or stated that says why; and where an answer is quoted that nobody understands, what
- * stands around it makes nobody unknown.
+ * A supposition counts only if no quoted or stated words give a reason. If a quoted answer is not understood,
+ * the words around it give no permanent reason.
  */
 static enum reason reason_in(const struct words *words, const char *status, char ret_said[300])
 {
@@ -473,7 +482,7 @@ static enum reason reason_in(const struct words *words, const char *status, char
 	return reason;
 }
 
-/* The report said that it failed, and not why. */
+/* Takes the reason from the words, because the report says that the mail failed and not why. */
 static void take_reason(struct bounce *bounce, const struct words *words)
 {
 	char said[sizeof(bounce->said)];
@@ -499,8 +508,8 @@ static void take_words(struct bounce *bounce, const struct words *words)
 }
 
 /*
- * Sendmail quotes what the other server answered, "<<< 550 ...", and adds words of its own below, "User unknown" to any 550: where
- * there are such lines the rest is left out.
+ * Sendmail quotes the other server's answer, "<<< 550 ...", and adds words of its own below it, "User
+ * unknown" to any 550. If there are such lines, the rest is left out.
  */
 static void add_words(const struct bounce_mail *letter, struct buffer *ret)
 {
@@ -510,8 +519,7 @@ static void add_words(const struct bounce_mail *letter, struct buffer *ret)
 			buffer_printf(ret, "%.*s\n", (int)strcspn(line, "\r\n"), line + strlen("<<< "));
 	}
 	if (ret->len == 0)
-		buffer_printf(
-			ret, "%s\n.\n%s", letter->text, letter->subject); /* no phrase goes on from one to the other */
+		buffer_printf(ret, "%s\n.\n%s", letter->text, letter->subject); /* no phrase spans both */
 }
 
 static void tidy_text(struct buffer *text)
@@ -557,8 +565,8 @@ static bool is_answered_there(const char *behind_name)
 }
 
 /*
- * "<ada@mail.example>:", alone or before what was said of it, as qmail and Postfix write; alone and indented, as Exim does; or without
- * brackets before its answer, as OpenSMTPD and Zoho do.
+ * Reads "<ada@mail.example>:", alone or before its answer, as qmail and Postfix write it; alone and indented,
+ * as Exim writes it; or without brackets before its answer, as OpenSMTPD and Zoho write it.
  */
 static bool names_recipient(const char *line, char ret[ADDRESS_MAX + 1])
 {
@@ -594,7 +602,7 @@ static const char *next_recipient(const char *text, char ret[ADDRESS_MAX + 1])
 	return text;
 }
 
-/* What stands behind its name, to the next one's. */
+/* Reads the text between a recipient's name and the next name. */
 static void hear_block(struct bounce *bounce, const char *name, const char *text)
 {
 	_cleanup_(words_free) struct words words = { 0 };
@@ -606,7 +614,7 @@ static void hear_block(struct bounce *bounce, const char *name, const char *text
 	told->reason = reason_in(&words, "", told->said);
 }
 
-/* Who is not known to be ours, and of whom nothing is said, is somebody to ask. */
+/* Drops each address that is not a recipient of our mail and has no reason: it is a contact for questions. */
 static void keep_explained(struct bounce *bounce)
 {
 	int kept = 0;
@@ -617,7 +625,7 @@ static void keep_explained(struct bounce *bounce)
 	bounce->told_count = kept;
 }
 
-/* false: it tells of one, or of all of them in the same words. */
+/* false: the text is about one recipient, or about all of them in the same words. */
 static bool hear_blocks(struct bounce *bounce, const char *text)
 {
 	char name[ADDRESS_MAX + 1], next[ADDRESS_MAX + 1];
@@ -665,7 +673,7 @@ void bounce_hear_mail(struct bounce *bounce, const struct bounce_mail *letter)
 		take_words(bounce, &words);
 }
 
-/* ---- what it comes to ---- */
+/* ---- the result ---- */
 
 void bounce_tell(const struct bounce *bounce, struct report *ret)
 {

@@ -1,13 +1,15 @@
 /*
- * bounds.c: may a library take this mail apart?
+ * bounds.c: checks whether a library may parse this mail
  *
- * A parser recurses once per group in a list of addresses and once per part in a part, and makes an object of each part: who writes the
- * mail chooses how many. So they are counted before. Each line that could be a header field is held to the bounds, wherever it stands, in a
- * body as well: which lines are headers only the parser knows, and two that disagree about it would leave a gap.
+ * A parser recurses once for each group in a list of addresses and for each part in a part, and makes an
+ * object of each part; the writer of the mail chooses how many there are. So they are counted before. Each
+ * line that could be a header field must keep the bounds, also in a body: only the parser knows which lines
+ * are headers, and a check that disagreed with it would leave a gap.
  *
- * Promises:  one pass over the bytes, without memory; what is within the bounds makes no parser go deeper than a few hundred calls.
- * Fails by:  words. What is told apart too strictly goes aside, and is not lost.
- * Read next: report.c (who asks), reader.h (the second guard)
+ * Promises:  one pass over the bytes, without memory; a mail within the bounds makes no parser go deeper than
+ *            a few hundred calls.
+ * Fails by:  words. A mail that is refused without need is put aside, and is not lost.
+ * Read next: report.c (the caller), reader.h (the second guard)
  */
 #include "services/platform/mailin/report.h"
 #include <stdbool.h>
@@ -32,7 +34,7 @@ struct count {
 	size_t first_len, types, boundaries;
 };
 
-/* The next line with its end; *rest goes on behind it. */
+/* Takes the next line with its end; *rest then begins after it. */
 static struct bytes take_line(struct bytes *rest)
 {
 	const char *from = rest->data, *feed = memchr(from, '\n', rest->len);
@@ -47,7 +49,7 @@ static bool is_empty(struct bytes line)
 	return line.len == 1 ? text[0] == '\n' : line.len == 2 && text[0] == '\r' && text[1] == '\n';
 }
 
-/* How long its name is if it begins a header field, without the blanks that may stand before the colon; 0: it begins none. */
+/* The length of a header field's name, without blanks before the colon; 0: the line begins no field. */
 static size_t name_of(struct bytes line)
 {
 	const char *text = line.data, *colon = memchr(text, ':', line.len);

@@ -1,7 +1,8 @@
 /*
- * complaint.c: somebody reported a mail of ours as spam
+ * complaint.c: reads a complaint: a mail of ours was reported as spam
  *
- * RFC 5965 gives reports a form. A complaint of another form attaches the mail, which alone proves what was complained of.
+ * RFC 5965 defines the form of reports. A complaint in another form attaches the mail, and only that mail
+ * proves what the complaint is about.
  *
  * Read next: report.c, match.c
  */
@@ -20,7 +21,7 @@ static bool is_type(const char *value, const char *type)
 	return strncasecmp(value, type, len) == 0 && !g_ascii_isalnum(value[len]) && value[len] != '-';
 }
 
-/* Those that are no complaint of a person's: taken back, or about signatures (RFC 6591, RFC 6650). */
+/* Types that are no complaint of a person: taken back, or about signatures (RFC 6591, RFC 6650). */
 static bool asks_for_nothing(const char *type)
 {
 	static const char *const others[] = { "not-spam", "auth-failure", "dmarc", "dkim", "virus" };

@@ -1,11 +1,14 @@
 /*
- * delivery.c: what becomes of a mail over LMTP
+ * delivery.c: handles each mail that comes over LMTP
  *
- * Promises:  a mail is answered with 250 only when the broker has confirmed what it says, or it lies aside, on the disk; as long as
- *            that is not so the answer is 4xx and the mail server keeps it. A mail that ended the process that read it lies aside
- *            too: it would do so for ever.
- * Fails by:  451 while the broker is away or the disk fails, 452 while there is no room; 550 for what no route takes.
- * Read next: mailbox.c (which route takes a mail), reader.c and match.c (reports), routed.c (all others)
+ * Promises:  a mail is answered with 250 only when the broker has confirmed its message, when it is put aside
+ *            on the disk, or when it asks for nothing; until then the answer is 4xx and the mail server keeps
+ *            it. A mail that killed the process that read it is put aside too, because it would do so every
+ *            time.
+ * Fails by:  451 while the broker is away or the disk fails, 452 while there is no room; 550 for a mail that
+ *            no route takes.
+ * Read next: mailbox.c (finds the route of a mail), reader.c and match.c (reports), routed.c (all other
+ *            mails)
  */
 #include "services/platform/mailin/delivery.h"
 #include "bus/base/cleanup.h"
@@ -19,31 +22,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STRANGER_US                                                                                                    \
-	US_PER_MINUTE /* the word that a mail was sent may be on its way to us while it comes back already */
-enum { STRANGERS = 64 };
+#define STRANGER_US US_PER_MINUTE /* a mail may come back before we hear that it was sent */
+/* As many as have room aside (quarantine.h), where each takes a block of the disk at least. */
+enum { STRANGERS_MOST = QUARANTINE_BYTES_MOST / 4096 };
 
 static const char OK[] = "250 2.0.0 ok", AWAY[] = "451 4.3.0 away from the broker; come again";
 
 struct stranger {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
-	int64_t first_us; /* boot time; 0: none */
+	int64_t first_us; /* boot time */
 };
 
 struct deliveries {
 	struct delivery_needs needs;
 	struct list sayings;
-	struct stranger strangers[STRANGERS];
-	unsigned next_stranger;
+	struct stranger strangers[STRANGERS_MOST]; /* a later one takes the place of the earliest */
+	unsigned stranger_count;                   /* so far */
 };
 
 struct saying {
 	struct list hook;
-	struct delivery *delivery; /* NULL: it has gone meanwhile, and its mail server comes again */
+	struct delivery *delivery; /* NULL: its connection has ended, and the mail server will come again */
 	struct buffer mail;
 };
 
-/* ---- what becomes of a mail ---- */
+/* ---- one mail ---- */
 
 static void answer(struct delivery *delivery, const char *reply)
 {
@@ -112,17 +115,17 @@ static void publish_feedback(
 	answer(delivery, AWAY);
 }
 
-/* A mail that is not known to us after a minute is not ours. */
+/* A mail that is still unknown after a minute is not ours. */
 static bool is_known_stranger(struct deliveries *all, struct bytes mail)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 	int64_t now_us = clock_boot_us(all->needs.clock);
 
 	SHA256(mail.data, mail.len, digest);
-	for (int i = 0; i < STRANGERS; i++)
-		if (all->strangers[i].first_us && memcmp(all->strangers[i].digest, digest, sizeof(digest)) == 0)
+	for (unsigned i = 0; i < all->stranger_count && i < STRANGERS_MOST; i++)
+		if (memcmp(all->strangers[i].digest, digest, sizeof(digest)) == 0)
 			return now_us - all->strangers[i].first_us >= STRANGER_US;
-	struct stranger *stranger = &all->strangers[all->next_stranger++ % STRANGERS];
+	struct stranger *stranger = &all->strangers[all->stranger_count++ % STRANGERS_MOST];
 	memcpy(stranger->digest, digest, sizeof(digest));
 	stranger->first_us = now_us;
 	return false;
@@ -181,7 +184,7 @@ static void on_read(void *context, enum reader_end end, const struct report *rep
 	delivery->wake(delivery->self);
 }
 
-/* ---- mails that a route says a message about ---- */
+/* ---- mails for a route ---- */
 
 static void on_routed(void *context, enum routed_end end, const char *why)
 {

@@ -1,10 +1,11 @@
 /*
- * folder.c: the maildir that bounces and complaints are delivered to
+ * folder.c: reads the maildir that bounces and complaints are delivered to
  *
- * Owns:      the files of its folder, and which of them are being read or said.
- * Promises:  a file is deleted when the broker has confirmed what it says, or has it already: its name on the bus is the digest of its
- *            bytes, so dying in between repeats nothing. What says nothing to us, is about no mail of ours, is too large, or ended who
- *            read it is put aside, for a person (quarantine.h). The mail behind it is read.
+ * Owns:      the files of its folder, and the list of those that are being read or published.
+ * Promises:  a file is deleted when the broker has confirmed its message, now or before, or when it asks for
+ *            nothing. The idempotency key follows from its bytes, so a crash in between repeats nothing. A
+ *            mail that is no report, is about no mail of ours, is too large, or killed the process that read
+ *            it is put aside for a person (quarantine.h); then the next mail is read.
  * Fails by:  leaving the file where it is while the broker is away; die() when the folder cannot be used.
  * Read next: reader.c, match.c
  */
@@ -35,39 +36,40 @@
 #define REPORT_EVERY_US US_PER_MINUTE
 enum {
 	HANDS_MOST = 16,
-	HEAD_MOST = 64 * 1024, /* in which it stands to whom a mail was delivered */
+	HEAD_MOST = 64 * 1024, /* of a mail: this part names the recipient */
 	READ_AT_ONCE = 64 * 1024,
-	STRANGER_S = 60 /* the word that a mail was sent may be on its way to us while it comes back already */
+	STRANGER_S = 60 /* a mail may come back before we hear that it was sent */
 };
 
 struct counters {
-	uint64_t complaints, permanent, transient; /* of mails of ours, confirmed */
+	uint64_t complaints, permanent, transient; /* confirmed, about mails of ours */
 	uint64_t nothing;                          /* reports that ask for nothing */
 	uint64_t strangers;                        /* reports about mails that are not ours */
 	uint64_t others;                           /* no reports */
-	uint64_t deadly;                           /* that ended who read them */
+	uint64_t deadly;                           /* mails that killed the process that read them */
 };
 
 struct folder {
 	char path[PATH_MAX / 2];
 	char in[16];
 	struct folder_needs needs;
-	struct map *left; /* names of what there was no room aside for */
+	struct map *left;       /* names of mails for which aside/ had no room */
+	struct map *later;      /* names of mails that a route could not take now */
+	int64_t later_until_us; /* boot time: they are tried again */
 	int64_t look_at_us, report_at_us;
-	int64_t route_at_us; /* boot time: until then no mail is routed, because the last one found no room */
-	DIR *pass;           /* over new/: each of its mails once. NULL: between two */
+	DIR *pass; /* a pass over the folder, which takes each mail once; NULL: none now */
 	struct list hands;
 	int hand_count;
 	struct counters counters, reported;
 };
 
-/* A mail in hand: it is being read, then said. */
+/* A mail that is being read, and then published. */
 struct hand {
 	struct list hook;
 	struct folder *folder;
 	struct reading reading;
 	bool is_read;          /* `reading` is in use */
-	struct routed *routed; /* of a mail that a route says a message about; NULL: none */
+	struct routed *routed; /* the mail on its way to a route; NULL: it is read as a report */
 	struct buffer mail;
 	time_t came;
 	FeedbackKind kind;
@@ -95,6 +97,7 @@ struct folder *folder_new(const char *path, const char *in, const struct folder_
 	TEXT_COPY(folder->in, in);
 	folder->needs = *needs;
 	folder->left = map_new();
+	folder->later = map_new();
 	list_init(&folder->hands);
 	folder_check(path, in);
 	return folder;
@@ -120,10 +123,11 @@ void folder_free(struct folder *folder)
 	if (folder->pass)
 		closedir(folder->pass);
 	map_free(folder->left);
+	map_free(folder->later);
 	free(folder);
 }
 
-/* ---- where a file goes ---- */
+/* ---- deleting a file, or putting it aside ---- */
 
 static void delete (struct folder *folder, const char *name)
 {
@@ -135,7 +139,7 @@ static void delete (struct folder *folder, const char *name)
 	quarantine_forget_note(folder->needs.quarantine, name);
 }
 
-/* What aside/ has no room for stays here, and is not read again until there is some. */
+/* A mail for which aside/ has no room stays here, and is not read again until there is room. */
 static void leave(struct folder *folder, const char *name, const char *why)
 {
 	map_put(folder->left, bytes_of(name), folder);
@@ -195,7 +199,7 @@ static void on_said(void *context, enum said_result result, uint64_t seq, const 
 		log_event(LOG_ERROR, "the broker refuses for good what a mail says: %s", reason);
 		put_hand_aside(hand, "what it says was refused");
 		break;
-	case SAID_UNKNOWN: /* it lies there still, and is read again */
+	case SAID_UNKNOWN: /* the file is still there, and is read again */
 		break;
 	}
 	hand_free(hand);
@@ -209,7 +213,7 @@ static bool may_be_known_soon(const struct hand *hand)
 		hand->came <= time(NULL) + STRANGER_S;
 }
 
-/* true: it stays in hand until it was said. */
+/* true: the mail stays in hand until the broker answers. */
 static bool take_feedback(struct hand *hand, const struct report *report)
 {
 	struct folder *folder = hand->folder;
@@ -257,7 +261,7 @@ static void on_read(void *context, enum reader_end end, const struct report *rep
 	bool is_said = false;
 	hand->is_read = false;
 	switch (end) {
-	case READER_READ: /* who is away from the broker cannot say it, and does not know whose it is: it lies there still */
+	case READER_READ: /* without the broker nothing can be matched or published: the file stays */
 		is_said = runtime_phase(hand->folder->needs.runtime) == RUNTIME_READY && take_report(hand, report);
 		break;
 	case READER_DIED:
@@ -293,7 +297,29 @@ static void take_in_hand(struct folder *folder, const char *name, const struct s
 		BYTES(hand->mail.data ? hand->mail.data : (uint8_t *)"", hand->mail.len), on_read, hand);
 }
 
-/* ---- a mail that a route says a message about ---- */
+/* ---- a mail for a route ---- */
+
+/* A mail that cannot be taken now, as one for a shop whose room is full, holds up no other mail. */
+static void try_later(struct folder *folder, const char *name, const char *why)
+{
+	if (map_count(folder->later) == 0) {
+		folder->later_until_us = clock_boot_us(folder->needs.clock) + ROUTE_AGAIN_US;
+		log_event(LOG_ERROR,
+			"file=%.80s stays where it is, and is read again in a minute, like others that fail until "
+			"then: %s",
+			name, why);
+	}
+	map_put(folder->later, bytes_of(name), folder);
+}
+
+static bool is_for_later(struct folder *folder, const char *name)
+{
+	if (map_count(folder->later) > 0 && clock_boot_us(folder->needs.clock) >= folder->later_until_us) {
+		map_free(folder->later);
+		folder->later = map_new();
+	}
+	return map_get(folder->later, bytes_of(name)) != NULL;
+}
 
 static void on_routed(void *context, enum routed_end end, const char *why)
 {
@@ -309,17 +335,15 @@ static void on_routed(void *context, enum routed_end end, const char *why)
 		break;
 	case ROUTED_NO_ROOM:
 	case ROUTED_FAILED:
-		folder->route_at_us = clock_boot_us(folder->needs.clock) + ROUTE_AGAIN_US;
-		log_event(
-			LOG_ERROR, "file=%.80s stays where it is, and is read again in a minute: %s", hand->name, why);
+		try_later(folder, hand->name, why);
 		break;
-	case ROUTED_AWAY: /* it lies there still, and is read again */
+	case ROUTED_AWAY: /* the file is still there, and is read again */
 		break;
 	}
 	hand_free(hand);
 }
 
-/* false: it says nothing that a route takes, or the route reads reports. */
+/* false: no route takes the mail, or its route reads reports. */
 static bool find_route(
 	struct folder *folder, int fd, const char *name, struct mailbox *ret, char ret_to[ADDRESS_MAX + 1])
 {
@@ -345,7 +369,7 @@ static void read_into(int fd, struct routed *routed)
 		routed_fail(routed, -errno);
 }
 
-/* true: it is dealt with. */
+/* true: the mail is handled. */
 static bool look_at_routed(struct folder *folder, const char *path, const char *name, const struct stat *found)
 {
 	struct mailbox mailbox;
@@ -353,7 +377,7 @@ static bool look_at_routed(struct folder *folder, const char *path, const char *
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || !find_route(folder, fd, name, &mailbox, to[0]))
 		return false;
-	if (clock_boot_us(folder->needs.clock) < folder->route_at_us)
+	if (is_for_later(folder, name))
 		return true;
 	struct hand *hand = hand_new(folder, name, found);
 	if ((uint64_t)found->st_size > mailbox_bytes_most(mailbox.route)) {
@@ -426,7 +450,7 @@ static void begin_pass(struct folder *folder)
 		die("%s: %s: the maildir of [mailin] folder has gone", path, strerror(errno));
 }
 
-/* As far as there are hands free; whose mail is done with looks again. */
+/* Takes mails while fewer than HANDS_MOST are in hand. The next folder_look goes on from there. */
 static void go_on(struct folder *folder)
 {
 	const struct dirent *entry = NULL;

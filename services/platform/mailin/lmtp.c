@@ -1,11 +1,12 @@
 /*
  * lmtp.c: one session of LMTP (RFC 2033, over RFC 5321): LHLO MAIL RCPT DATA RSET NOOP VRFY QUIT
  *
- * Promises:  only CR LF ends a line, and only CR LF . CR LF ends a mail: a mail with a bare CR or LF in it is refused, so nothing that
- *            somebody wrote into a mail is heard as a command. Memory is bounded for any input. No mail server of Debian 12 offers
- *            this as a library.
- * Fails by:  a reply in the classes of RFC 3463; 421 and the end after ten errors, or after COMMANDS_MOST commands without a mail.
- * Read next: lmtp_server.c (sockets, and what becomes of a mail), report.h
+ * Promises:  only CR LF ends a line, and only CR LF . CR LF ends a mail. A mail with a bare CR or LF in it is
+ *            refused, so no text that a stranger wrote into a mail is read as a command. Memory is bounded
+ *            for any input. No mail server of Debian 12 offers this as a library.
+ * Fails by:  a reply in the classes of RFC 3463; 421 and the end of the session after more than ten errors,
+ *            or more than COMMANDS_MOST commands without a mail.
+ * Read next: lmtp_server.c (sockets), delivery.c (handles a mail), report.h
  */
 #include "services/platform/mailin/lmtp.h"
 #include "bus/base/memory.h"
@@ -17,24 +18,24 @@
 #include <strings.h>
 
 enum {
-	LINE_MOST = 1024,      /* of a command; RFC 5321 asks for 512 and what extensions add */
+	LINE_MOST = 1024,      /* of a command; RFC 5321 asks for 512, and extensions add more */
 	TEXT_LINE_MOST = 4096, /* of a mail; RFC 5321 allows 1000 */
 	ERRORS_MOST = 10,
-	COMMANDS_MOST = 250,    /* between two mails: a hundred recipients have room, of whom most are told 452 */
-	PART_BYTES = 32 * 1024, /* of a mail that is handed over in parts */
-	REST_MOST = 7 * REPORT_BYTES_MOST, /* so much of a mail that is too large is listened to */
+	COMMANDS_MOST = 250,    /* between two mails: enough for a hundred recipients, most of whom get 452 */
+	PART_BYTES = 32 * 1024, /* of a part, when a mail is handed over in parts */
+	REST_MOST = 7 * REPORT_BYTES_MOST, /* so much of a mail that is too large is read on */
 };
 
-/* Where in a mail's text we are. */
+/* The position in a mail's text. */
 enum place { LINE_START, IN_LINE, AFTER_CR, AFTER_DOT, AFTER_DOT_CR };
 
 struct lmtp {
 	struct lmtp_owner owner;
 	struct buffer in, out;
 	bool greeted, has_sender, in_data, waits, ended;
-	bool hears; /* lmtp_hear is at it */
+	bool hears; /* lmtp_hear is running */
 	int errors;
-	int commands; /* since it came, or since its last mail */
+	int commands; /* since the session began, or since its last mail */
 	int recipient_count;
 	char sender[ADDRESS_MAX + 1];
 	uint64_t size_said;
@@ -42,7 +43,7 @@ struct lmtp {
 	/* the mail */
 	struct buffer text;
 	size_t heard, line_len;
-	size_t text_len, bytes_most; /* what came of its text, handed over or not; what may come */
+	size_t text_len, bytes_most; /* bytes so far, handed over or not; the most that may come */
 	bool is_in_parts;
 	enum place place;
 	bool too_large, too_long, bare;
@@ -110,7 +111,7 @@ void lmtp_free(struct lmtp *lmtp)
 
 /* ---- commands ---- */
 
-/* "<address> parameters": false: it does not begin with a path. */
+/* Reads "<address> parameters". false: it does not begin with a path. */
 static bool read_path(const char *text, char ret[ADDRESS_MAX + 1], const char **ret_rest)
 {
 	const char *end = strchr(text, '>');
@@ -162,7 +163,7 @@ static void hear_mail(struct lmtp *lmtp, const char *text)
 		len = strcspn(rest, " ");
 		trouble = trouble_with(lmtp, rest, len);
 	}
-	text_make_plain(lmtp->sender); /* it may go into a message, and strangers write it */
+	text_make_plain(lmtp->sender); /* strangers write it, and it may go into a message */
 	lmtp->has_sender = !trouble;
 	if (trouble)
 		refuse(lmtp, trouble);
@@ -298,7 +299,7 @@ static void hear_command(struct lmtp *lmtp, const char *line)
 	refuse(lmtp, "500 5.5.2 this is LMTP: LHLO MAIL RCPT DATA RSET NOOP VRFY QUIT");
 }
 
-/* One line of `in`; false: it is not whole yet. */
+/* Takes one line of `in`. false: it is not complete yet, or it ended the session. */
 static bool hear_line(struct lmtp *lmtp)
 {
 	uint8_t *at = lmtp->in.data, *feed = lmtp->in.len ? memchr(at, '\n', lmtp->in.len) : NULL;
@@ -391,7 +392,7 @@ static enum place after_line_end(struct lmtp *lmtp)
 	return LINE_START;
 }
 
-/* What is neither CR nor LF goes on with the line. */
+/* Takes a byte of a line: a CR may begin the line's end, and a bare LF is noted. */
 static enum place in_line(struct lmtp *lmtp, char c)
 {
 	if (c == '\r')
@@ -445,9 +446,11 @@ static void hear_text(struct lmtp *lmtp)
 
 void lmtp_hear(struct lmtp *lmtp, struct bytes bytes)
 {
-	bool more = !lmtp->hears; /* what is answered from inside goes on there */
+	bool more = true;
 
 	buffer_add(&lmtp->in, bytes.data, bytes.len);
+	if (lmtp->hears) /* an answer calls this from inside: the outer call goes on */
+		return;
 	lmtp->hears = true;
 	while (more && !lmtp->ended && !lmtp->waits && lmtp->in.len > 0) {
 		if (lmtp->in_data)

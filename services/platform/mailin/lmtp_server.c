@@ -1,15 +1,17 @@
 /*
- * lmtp_server.c: the sockets of LMTP
+ * lmtp_server.c: the sockets and connections of LMTP
  *
  * Owns:      the connections.
- * Promises:  what connections and mails hold is bounded, for all and, where it is a Unix socket, for each user (bus/base/sources.h). A
- *            mail server of this machine and a stranger on it look the same; only one of them finishes mails. So the connection
- *            that has gone the longest without finishing one makes room for a newcomer, at once, also while it sends commands; and
- *            the mail of such a connection makes room for another mail. What is turned away is counted and logged.
- * Fails by:  421 after five minutes without a whole mail, or for who makes room; 452 while the mails that wait for their answers fill the
- *            room; die() at start.
- * Read next: delivery.c (what becomes of a mail), lmtp.c (the protocol), lmtp_socket.c (where it listens), folder.c (the same from a
- *            maildir)
+ * Promises:  the memory of connections and mails is bounded, for all and, on a Unix socket, for each user
+ *            (bus/base/sources.h). A mail server of this machine and a stranger on it look the same, but only
+ *            the mail server brings mails that are taken. So the connection that has gone longest without such
+ *            a mail makes room for a new connection, at once, also while it sends commands; and the mail of
+ *            such a connection makes room for another mail. Connections and mails that are turned away are counted
+ *            and logged.
+ * Fails by:  421 after five minutes without a mail that was taken, or when a connection makes room; 452 while the
+ *            mails that wait for their answers fill the room; die() at start.
+ * Read next: delivery.c (handles a mail), lmtp.c (the protocol), lmtp_socket.c (opens the socket), folder.c
+ *            (takes mails from a maildir)
  */
 #include "services/platform/mailin/lmtp_server.h"
 #include "bus/base/list.h"
@@ -17,6 +19,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/sources.h"
+#include "bus/base/text.h"
 #include "services/platform/mailin/lmtp.h"
 #include "services/platform/mailin/lmtp_socket.h"
 #include <errno.h>
@@ -26,15 +29,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FRUITLESS_US (5 * US_PER_MINUTE) /* without finishing a mail; RFC 5321 4.5.3.2.7 asks for no less */
+#define FRUITLESS_US (5 * US_PER_MINUTE) /* without a mail that was taken; RFC 5321 4.5.3.2.7 asks for no less */
 #define SESSION_US (30 * US_PER_MINUTE)
 #define TOLD_EVERY_US (10 * US_PER_S)
 enum {
-	CONNECTIONS_MOST =
-		128, /* of 10 KB each; who comes and goes in a hurry needs so many to drive one out that has just come */
+	CONNECTIONS_MOST = 128, /* of 10 KB each; to drive a new one out takes as many quick ones */
 	MAILS_EACH = 16,
 	ACCEPTS_AT_ONCE = 64,
-	USERS_SHARE = 2, /* of a Unix socket one user may have a half */
+	USERS_SHARE = 2, /* one user may have half of a Unix socket's budget */
 	LINES_AT_ONCE = 4,
 	READ_AT_ONCE = 8192,
 	EVENTS_AT_ONCE = 16
@@ -62,15 +64,15 @@ struct connection {
 	struct delivery delivery;
 	int fd; /* -1: it has ended */
 	struct source *source;
-	size_t mail_bytes;              /* of its budget: what it holds of a mail */
-	int64_t begun_us, fruitless_us; /* boot time; since when it has finished no mail */
+	size_t mail_bytes;              /* of its mail, counted in its budget */
+	int64_t begun_us, fruitless_us; /* boot time of its start, and of its last mail that was taken */
 };
 
 static void send_out(struct connection *connection);
 
 /* ---- connections ---- */
 
-/* Nothing of it counts any more; its memory goes with `bury`. */
+/* Ends a connection and gives its budget back; bury() frees its memory. */
 static void connection_end(struct connection *connection)
 {
 	struct lmtp_server *server = connection->server;
@@ -78,7 +80,7 @@ static void connection_end(struct connection *connection)
 	delivery_end(&connection->delivery);
 	source_give_bytes(server->sources, connection->source, connection->mail_bytes);
 	source_leave(server->sources, connection->source, clock_boot_us(server->clock));
-	/* Closing does both only if no child has it as well: a reader that is being started does. */
+	/* close() does both only if no child has the descriptor; a reader that is being started has it. */
 	epoll_ctl(server->epoll, EPOLL_CTL_DEL, connection->fd, NULL);
 	shutdown(connection->fd, SHUT_RDWR);
 	close(connection->fd);
@@ -98,7 +100,7 @@ static void bury(struct lmtp_server *server)
 	}
 }
 
-/* A mail server hears why, and comes again. */
+/* Ends a connection to make room. A mail server reads the reason, and comes again. */
 static void end_for_another(struct connection *connection, enum source_verdict why)
 {
 	static const char FAREWELL[] = "421 4.4.2 no whole mail for too long while others wait\r\n";
@@ -109,7 +111,10 @@ static void end_for_another(struct connection *connection, enum source_verdict w
 	connection_end(connection);
 }
 
-/* Of this source, or (NULL) of all; one whose mail waits for its answer stays. NULL: there is none. */
+/*
+ * Finds the connection of this source (NULL: of all) that must make room. A connection whose mail waits for
+ * its answer stays. NULL: there is none.
+ */
 static struct connection *who_makes_room(
 	const struct lmtp_server *server, const struct source *source, size_t bytes_least)
 {
@@ -127,9 +132,9 @@ static struct connection *who_makes_room(
 	return found;
 }
 
-/* ---- what mails hold ---- */
+/* ---- the memory of mails ---- */
 
-/* Over TCP there is one source, for which the budgets of all are. */
+/* Over TCP there is only one source, so it has the budgets of all. */
 static unsigned shares(bool is_unix)
 {
 	return is_unix ? USERS_SHARE : 1;
@@ -140,7 +145,10 @@ static size_t bytes_all(const struct lmtp_server *server)
 	return shares(server->socket.path[0]) * BYTES_EACH;
 }
 
-/* Mails that wait for their answers stay; a mail that is still being sent makes room. Is there enough for a whole one then? */
+/*
+ * Is there room for a whole mail? Mails that wait for their answers stay; a mail that is still being sent
+ * makes room.
+ */
 static bool has_room(void *self)
 {
 	const struct connection *asking = ((const struct delivery *)self)->self;
@@ -177,7 +185,7 @@ static bool count_mail(struct connection *connection)
 			who_makes_room(connection->server, why == SOURCE_CROWDED ? connection->source : NULL, 1);
 
 		if (!other || other == connection)
-			connection->mail_bytes = before; /* what it could not take it need not give back */
+			connection->mail_bytes = before; /* bytes not taken are not given back */
 		end_for_another(other ? other : connection, why);
 		if (connection->fd < 0)
 			return false;
@@ -187,7 +195,7 @@ static bool count_mail(struct connection *connection)
 
 /* ---- talking ---- */
 
-/* While a mail is being said, or there is something to send, nothing more is read. */
+/* While a mail waits for its answer, or bytes wait to be sent, nothing more is read. */
 static void wait_on(struct connection *connection)
 {
 	bool sends = lmtp_out(connection->lmtp)->len > 0;
@@ -238,7 +246,7 @@ static void receive(struct connection *connection)
 	send_out(connection);
 }
 
-/* The user at the other end of a Unix socket, else the one network that there is: this machine. */
+/* The user at the other end of a Unix socket; over TCP the only network, which is this machine. */
 static struct source_key key_of(const struct lmtp_server *server, int fd)
 {
 	const struct sockaddr_in here = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -278,12 +286,13 @@ static void turn_away(struct lmtp_server *server, int fd, enum source_verdict wh
 	close(fd);
 }
 
-/* It has finished a mail, and is no longer among the first to make room. */
+/* A connection whose mail was taken is no longer among the first to make room. Anyone can bring a mail that is not taken. */
 static void answer(void *self, const char *reply)
 {
 	struct connection *connection = self;
 
-	connection->fruitless_us = clock_boot_us(connection->server->clock);
+	if (text_starts(reply, "250"))
+		connection->fruitless_us = clock_boot_us(connection->server->clock);
 	lmtp_answer(connection->lmtp, reply);
 }
 
@@ -327,7 +336,10 @@ static void let_in(struct lmtp_server *server, int fd)
 	send_out(connection);
 }
 
-/* No descriptor is left for a client that waits: it is turned away with the spare one. false: there is none. */
+/*
+ * No descriptor is left for a waiting client: accepts it with the spare one, and turns it away. false: no
+ * client was turned away.
+ */
 static bool turn_away_by_spare(struct lmtp_server *server)
 {
 	if (!spare_lend(&server->spare))
@@ -342,7 +354,7 @@ static bool turn_away_by_spare(struct lmtp_server *server)
 static void accept_all(struct lmtp_server *server)
 {
 	spare_keep(&server->spare);
-	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) { /* who is there has its turn meanwhile */
+	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) { /* open connections have their turn meanwhile */
 		int fd = accept4(server->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd >= 0)
 			let_in(server, fd);
@@ -356,14 +368,14 @@ static void work(void *context)
 	struct lmtp_server *server = context;
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int n = epoll_wait(server->epoll, events, EVENTS_AT_ONCE, 0);
-	bool somebody_comes = false; /* last: who is there is served before */
+	bool somebody_comes = false; /* last: open connections are served before */
 
 	for (int i = 0; i < n; i++) {
 		struct connection *connection = events[i].data.ptr;
 		if (!connection)
 			somebody_comes = true;
 		else if (connection->fd < 0)
-			continue; /* it has made room for another of this turn */
+			continue; /* it has made room for another in this turn */
 		else if (events[i].events & (EPOLLERR | EPOLLHUP) ||
 			(events[i].events & EPOLLRDHUP && lmtp_waits(connection->lmtp)))
 			connection_end(connection);
@@ -384,7 +396,7 @@ static int64_t ends_us(const struct connection *connection)
 	return fruitless_us < session_us ? fruitless_us : session_us;
 }
 
-/* Who does not even take the farewell is cut off after another minute. */
+/* A client that does not take the farewell is cut off after another minute. */
 static void end(struct connection *connection, int64_t now_us)
 {
 	if (lmtp_has_ended(connection->lmtp)) {

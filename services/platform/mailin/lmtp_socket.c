@@ -1,7 +1,8 @@
 /*
- * lmtp_socket.c: where LMTP listens: a Unix socket that belongs to a group, or a port of this machine
+ * lmtp_socket.c: opens the socket of LMTP: a Unix socket that belongs to a group, or a port of this machine
  *
- * Promises:  nobody connects to the path before it belongs to whom it is for; what is there and is no socket stays.
+ * Promises:  no client can connect to the path before the socket belongs to its group; a file at the path
+ *            that is no socket stays.
  * Fails by:  die() with a remedy.
  */
 #include "services/platform/mailin/lmtp_socket.h"
@@ -21,7 +22,10 @@
 
 enum { PATH_BYTES = sizeof(((struct sockaddr_un *)NULL)->sun_path) };
 
-/* For the process that judges whether this one may begin anew: where it listens. */
+/*
+ * An environment variable for the process that checks whether mailin may restart: the address that mailin
+ * listens on.
+ */
 static const char LISTENS[] = "CARTBUS_MAILIN_LISTENS";
 
 int lmtp_socket_try_group(const char *group, char ret_why[512])
@@ -42,7 +46,7 @@ static const struct group *find_group(const char *group)
 	return *group ? getgrnam(group) : NULL;
 }
 
-/* A group that this process is in: as its own user it may give the socket to no other. */
+/* The process must be in the group: as its own user it can give the socket to no other group. */
 static int give_to(const char *path, const char *group)
 {
 	const struct group *found = find_group(group);
@@ -58,7 +62,7 @@ static int give_to(const char *path, const char *group)
 	return chmod(path, found ? 0660 : 0666) < 0 ? -errno : 0;
 }
 
-/* The negative errno, and what it means there. */
+/* Writes what the error means at this address. Returns the error. */
 static int explain(const char *where, int error, char ret_why[512])
 {
 	bool is_path = where[0] == '/';
@@ -82,7 +86,7 @@ static int explain(const char *where, int error, char ret_why[512])
 	return error;
 }
 
-/* -EEXIST: what is there is no socket, so no earlier run has left it. */
+/* -EEXIST: the path has something that is no socket, so no earlier run has left it. */
 static int check_makes_room(const char *path)
 {
 	struct stat there;
@@ -106,7 +110,9 @@ static int listen_unix(struct lmtp_socket *at, const char *path, const char *gro
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* The process's umask keeps all others out until it is given to whom it is for (process.c). */
+	/*
+	 * The process's umask keeps all other users out until the socket is given to its group (process.c).
+	 */
 	int bound = bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 	if (bound < 0)
 		return bound;
@@ -116,7 +122,10 @@ static int listen_unix(struct lmtp_socket *at, const char *path, const char *gro
 
 #define HERE "127.0.0.1"
 
-/* Of this machine alone: what comes in is believed for its proofs, but a door to the world would be another's to fill. */
+/*
+ * Binds to this machine alone. Mails are believed only for their proofs, but strangers could fill a port that
+ * is open to the world.
+ */
 static int bind_tcp(const char *where)
 {
 	const char *port = text_starts(where, HERE ":") ? where + strlen(HERE ":") : "";
@@ -148,7 +157,7 @@ static int try_unix(const char *path)
 	return access(dirname(folder), W_OK | X_OK) < 0 ? -errno : check_makes_room(path);
 }
 
-/* A taken port is no fault here if the running mailin may have it; a check by hand cannot tell. */
+/* A port in use is no fault if the running mailin may have it; a check by hand cannot tell. */
 static int try_tcp(const char *where)
 {
 	const char *ours = getenv(LISTENS);

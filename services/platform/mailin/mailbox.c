@@ -1,8 +1,8 @@
 /*
- * mailbox.c: which route takes a recipient
+ * mailbox.c: finds the route that takes a recipient
  *
- * Promises:  of several shops at one domain a mail goes to the one that its address names, or to none.
- * Read next: match.c (the domains of shops), routed.c (what becomes of the mail)
+ * Promises:  if several shops have one domain, a mail goes to the shop that its address names, or to none.
+ * Read next: match.c (the domains of shops), routed.c (delivers the mail)
  */
 #include "services/platform/mailin/mailbox.h"
 #include "bus/base/text.h"
@@ -13,7 +13,7 @@
 
 /* ---- one route ---- */
 
-/* "forms+demo.contact@..." of "forms": "demo.contact". NULL: another local part. */
+/* Reads "demo.contact" from "forms+demo.contact@..." for "forms". false: it has another local part. */
 static bool read_detail(const char *local, const char *recipient, char ret[ADDRESS_MAX + 1])
 {
 	size_t len = strlen(local), local_len = strcspn(recipient, "@");
@@ -70,7 +70,7 @@ static bool find(const struct mail_route *const *tables, bool rest, const struct
 	return false;
 }
 
-/* Such an address that names no shop is nobody's: what comes there is no report. */
+/* An address with a route's local part that names no shop has no route: mails to it are no reports. */
 static bool has_local_of_a_route(const struct mail_route *const *tables, const char *recipient)
 {
 	char detail[ADDRESS_MAX + 1];
@@ -92,7 +92,7 @@ bool mailbox_find(
 bool mailbox_is_same(const struct mailbox *one, const struct mailbox *other)
 {
 	if (!one->route->topic && !other->route->topic)
-		return true; /* a report tells by itself whose it is */
+		return true; /* the report itself tells whose it is */
 	return one->route == other->route && strcmp(one->shop, other->shop) == 0;
 }
 
@@ -112,7 +112,7 @@ size_t mailbox_size_most(const struct mail_route *const *tables)
 	return most;
 }
 
-/* ---- what a system may have got wrong ---- */
+/* ---- checking the routes of systems ---- */
 
 static bool clash(const struct mail_route *one, const struct mail_route *other)
 {

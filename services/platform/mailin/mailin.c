@@ -1,12 +1,13 @@
 /*
- * mailin.c: bounces and complaints that come back as mails, and what SNS needs fetched
+ * mailin.c: takes bounces and complaints that come back as mails, and fetches what SNS needs
  *
  * Hears:     feedback.fetch
  * Remembers: document, reminder.sent, reminder.ambiguous
  * Says:      mail.feedback, feedback.certificate, audit; and what systems register
- * Promises:  a mail leaves its folder only when what it says is confirmed; nobody can have somebody else suppressed by a mail that
- *            he made up.
- * Read next: mailbox.c (which route takes a mail), folder.c, lmtp_server.c (the mails), report.c (what they say), match.c (whose mail it was)
+ * Promises:  a mail leaves its folder only when its message is confirmed, when it is put aside, or when it
+ *            asks for nothing; a forged mail cannot put another person's address on the list.
+ * Read next: mailbox.c (finds the route of a mail), folder.c, lmtp_server.c (take mails), report.c (reads
+ *            them), match.c (finds the shopper)
  */
 #include "services/platform/mailin/mailin.h"
 #include "bus/actor/service.h"
@@ -19,15 +20,14 @@
 #include "services/kit/http/sns.h"
 #include "services/kit/mail/inbound/route.h"
 #include "services/platform/mailin/match.h"
-#include <openssl/pem.h>
+#include <openssl/evp.h>
 #include <openssl/sha.h>
-#include <openssl/x509.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- what a mail that came back says, said on the bus --- */
+/* --- publishing what a returned mail says --- */
 
-/* Two shoppers' bounces may be the same, byte by byte: it was the envelope that told whose each is. */
+/* The bounces of two shoppers may be equal, byte by byte: then only the envelope tells whose each one is. */
 static void print_subject(const char *shop, const MailFeedback *feedback, struct buffer *ret)
 {
 	buffer_printf(ret, "%s\n%s\n%s\n%u\n", shop, feedback->address_hash, feedback->cart_id, feedback->step);
@@ -50,20 +50,23 @@ int feedback_publish(struct runtime *runtime, const char *shop, const MailFeedba
 }
 
 /*
- * What the gateway met at SNS and does not fetch itself
+ * Fetches from SNS for the gateway
  *
- * The gateway takes requests from everybody and has no way out; this process has one and takes requests from the bus alone.
+ * The gateway takes requests from everybody and may not connect to the internet; this process may, and takes
+ * requests from the bus alone.
  *
- * Promises:  only addresses of SNS itself are asked for, over TLS that the system's authorities vouch for; what came is a certificate
- *            that holds now, with an RSA key of 2048 bits or more, or it is not said; each fetch is on record.
- * Fails by:  trying again, then a dead letter. A confirmation whose answer was lost may be repeated: it changes nothing twice.
+ * Promises:  only addresses of SNS itself are fetched, over TLS that the system's authorities vouch for; a
+ *            certificate is published only if it is valid now and has an RSA key of 2048 bits or more; each
+ *            fetch is on record.
+ * Fails by:  trying again, then a dead letter. A confirmation whose answer was lost may be repeated: the
+ *            second one changes nothing.
  */
 
 static const struct effect_kind fetch_effect;
 
 #define FETCH_WITHIN_US (20 * US_PER_S)
 #define AGAIN_US (2 * US_PER_S)
-enum { ANSWER_MOST = 64 * 1024, KEY_BITS_LEAST = 2048 };
+enum { ANSWER_MOST = 64 * 1024 };
 
 static bool is_allowed(const FeedbackFetch *wanted)
 {
@@ -98,39 +101,15 @@ static void say_audit(struct turn *turn, const char *action, const FeedbackFetch
 	SAY(turn, audit, &audit, .shop = turn_message(turn)->shop, .key = turn_message(turn)->shop);
 }
 
-/* The one that begins the file: what it is signed by does not come with it, TLS has vouched for where it is from. */
-static X509 *read_certificate(const char *pem)
-{
-	BIO *bio = BIO_new_mem_buf(pem, -1);
-	X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
-	BIO_free(bio);
-	return certificate;
-}
-
-static const char *trouble_of(const char *pem, int64_t now_us)
-{
-	X509 *certificate = read_certificate(pem);
-	time_t now = (time_t)(now_us / US_PER_S);
-	const char *trouble = NULL;
-	if (!certificate)
-		return "what came is no certificate";
-	EVP_PKEY *key = X509_get0_pubkey(certificate);
-	if (!key || EVP_PKEY_base_id(key) != EVP_PKEY_RSA || EVP_PKEY_bits(key) < KEY_BITS_LEAST)
-		trouble = "the certificate's key is no RSA key of 2048 bits or more";
-	else if (X509_cmp_time(X509_get0_notBefore(certificate), &now) > 0 ||
-		X509_cmp_time(X509_get0_notAfter(certificate), &now) < 0)
-		trouble = "the certificate does not hold now";
-	X509_free(certificate);
-	return trouble;
-}
-
 static enum verdict take_certificate(const FeedbackFetch *wanted, struct bytes body, struct turn *turn)
 {
 	FeedbackCertificate certificate = { .fetched_us = turn_now_us(turn) };
+	EVP_PKEY *key = NULL;
 	if (!TEXT_COPY(certificate.url, wanted->url) ||
 		!text_copy_bytes(certificate.pem, sizeof(certificate.pem), body) || strlen(certificate.pem) != body.len)
 		return turn_dead_letter(turn, "the certificate is longer than one is");
-	const char *trouble = trouble_of(certificate.pem, turn_now_us(turn));
+	const char *trouble = sns_certificate_key(certificate.pem, turn_now_us(turn), &key);
+	EVP_PKEY_free(key);
 	if (trouble)
 		return turn_dead_letter(turn, trouble);
 	SAY(turn, feedback_certificate, &certificate, .shop = SHOP_OF_ALL, .key = turn_message(turn)->key,

@@ -1,6 +1,6 @@
 /*
- * main.c: the process cartbus-mailin: the service, and a folder of mails and a server that takes mails (LMTP) beside it in the loop; and, called by itself,
- * the process that reads them
+ * main.c: the process cartbus-mailin: the service, and in its loop a folder of mails and an LMTP server.
+ * Called with READER_ARGUMENT it is the process that reads mails.
  *
  * Without [mailin] folder and lmtp it only fetches what SNS needs.
  */
@@ -30,7 +30,7 @@ static struct turned_away turned_away;
 static struct blob_uses *uses; /* NULL: no route keeps mails */
 static struct routing routing;
 
-/* Where mails are put aside, and what is read there. */
+/* A place where mails are put aside, and the folders that are read there. */
 static struct place {
 	struct quarantine *quarantine;
 	struct folder *incoming, *retried; /* NULL: there is none */
@@ -69,7 +69,7 @@ static int64_t look(void *context)
 	int64_t next_us = sooner(look_at_place(&of_maildir), look_at_place(&of_lmtp));
 	next_us = server ? sooner(next_us, lmtp_server_look(server)) : next_us;
 	next_us = uses ? sooner(next_us, tend_blobs()) : next_us;
-	return sooner(next_us, reader_look(reader)); /* after those who give it mails */
+	return sooner(next_us, reader_look(reader)); /* after the parts that give it mails */
 }
 
 static void tell_counts(struct metrics_sink *told, void *context)
@@ -132,7 +132,7 @@ static void open_server(struct loop *loop, const struct config *config, const ch
 				.clock = needs.clock } });
 }
 
-/* Each shop of a use is a store with five open files: the usual soft limit of 1024 ends at two hundred shops. */
+/* A store of five open files for each shop of a use: the usual soft limit of 1024 ends at 200 shops. */
 static void raise_descriptors(void)
 {
 	struct rlimit limit;

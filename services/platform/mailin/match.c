@@ -1,15 +1,18 @@
 /*
- * match.c: whose mail it was that came back
+ * match.c: finds the shopper whose mail came back
  *
- * A mail can be forged, so what it says counts only with a proof that its sender was given a mail of ours. All name the shopper by
- * the keyed hash; the addresses in the report itself are never believed.
+ * A mail can be forged, so it counts only with a proof that its sender was given a mail of ours. Each proof
+ * names the shopper by the keyed hash; the addresses in the report itself are never believed. The proofs are:
  *
- *   - An address with our signed tag. Where a shop has such addresses, a bounce comes back to one, so it needs it.
- *   - The Message-ID of a mail that we sent: it is signed, and nobody can compute another's. It is enough for a complaint, which
- *     mailbox providers send to an address of their own choice, and for a bounce where the shop has no tags.
- *   - The Message-ID as 0.1.0 wrote it anybody can compute who knows the cart's number, and such mails are out for some weeks after an
- *     upgrade. It counts with the signed unsubscribe link out of the same mail's headers, which come back with it, as long as the key
- *     that signed it verifies (keyring.h): what the link says of shop, shopper, cart and step has to be what we sent.
+ *   - An address with our signed tag. If a shop has such addresses, a bounce comes back to one, so the bounce
+ *     needs the tag.
+ *   - The Message-ID of a mail that we sent: it is signed, so no stranger can compute another's. It is enough
+ *     for a complaint, which mailbox providers send to an address of their own choice, and for a bounce if
+ *     the shop has no tags.
+ *   - The Message-ID as 0.1.0 wrote it. Anybody who knows the cart's number can compute it, and such mails
+ *     are out for some weeks after an upgrade. So it counts only with the signed unsubscribe link from the
+ *     headers of the same mail, which come back with it, as long as the key that signed it verifies
+ *     (keyring.h): shop, shopper, cart and step of the link must be those of the mail that we sent.
  *
  * Owns:      the table mail ((shop, local part of the Message-ID) -> struct mail_row).
  * Read next: services/kit/mail/bounce_tag.h
@@ -89,7 +92,7 @@ static bool row_of_tag(const char *shop, const char *key, const struct mail_row 
 	return false;
 }
 
-/* The tag alone is proof. Which cart it was is known as long as the mail is remembered. */
+/* The tag alone is proof. The cart is known only as long as the mail is remembered. */
 static void take_tag(struct search *search, const char *shop, const struct bounce_tag *tag)
 {
 	struct tagged tagged = { .tag = tag };
@@ -128,7 +131,7 @@ static bool has_link_of(const struct search *search, const char *shop, const str
 	return false;
 }
 
-/* Is the sender of this report somebody who was given the mail of ours that it names? */
+/* Does the report prove that its sender was given the mail of ours that it names? */
 static bool is_proof(
 	const struct search *search, const struct shop *shop, const char *local, const struct mail_row *row)
 {
@@ -152,7 +155,7 @@ static void search_message_ids(struct search *search, const struct shop *shop)
 	}
 }
 
-/* A shop has a row for each of its texts. */
+/* A shop has a row for each of its texts; only the row of its shop.conf counts. */
 static bool search_shop(const char *name, const char *kind, void *context)
 {
 	struct search *search = context;
@@ -185,7 +188,7 @@ bool match_find(const struct state *state, const struct keyring *keys, int64_t n
 	return search.found;
 }
 
-/* ---- whom mail servers may deliver to ---- */
+/* ---- the addresses that mail servers may deliver to ---- */
 
 struct domain {
 	const struct state *state;
@@ -268,7 +271,7 @@ static bool is_bounce_address_of(const char *name, const char *kind, void *conte
 	return !search->found;
 }
 
-/* The address is a shop's bounce address, with a tag of the right shape or without a star: not proven to be ours. */
+/* Is it a shop's bounce address, with a tag of the right shape or without a star? The tag is not verified. */
 static bool match_is_bounce_address(const struct state *state, const char *address)
 {
 	struct tag_search search = { .state = state, .address = address };
@@ -278,10 +281,11 @@ static bool match_is_bounce_address(const struct state *state, const char *addre
 }
 
 /*
- * The routes of mailin's own: what comes back of the mails that shops sent
+ * mailin's own routes, for mails of shops that come back
  *
- * A bounce comes to an address that carries the tag of the mail. Feedback loops, and mail servers that answer the address in From,
- * write to any other address of the domain: these get what no other route takes. Both are read as reports.
+ * A bounce comes to an address with the tag of the mail. Feedback loops, and mail servers that answer the
+ * address in From, write to any other address of the domain; their route takes the mails that no other route
+ * takes. Both routes read reports.
  */
 
 extern const struct mail_route mailin_mail_routes[];

@@ -1,5 +1,5 @@
 /*
- * plain.c: what a part of a mail reads as
+ * plain.c: turns a part of a mail into plain text
  *
  * Promises:  of a plain part at most PLAIN_MOST bytes are added; HTML is added until the whole text has that many.
  * Read next: report.c
@@ -14,10 +14,37 @@ enum { PLAIN_MOST = 4 * WORDS_MOST };
 
 /* ---- text ---- */
 
-/* HTML without its tags, comments and styles: each tag is a space, each line break and block a line's end. */
+static bool is_one_of(struct bytes name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strlen(*names) == name.len && strncasecmp(*names, name.data, name.len) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * What separates the words before a tag of HTML from those after it: the end of a line at a block and at a line
+ * break, a space between the cells of a row, nothing at any other tag.
+ */
+static const char *separator_of(const char *tag)
+{
+	static const char *const blocks[] = { "address", "article", "aside", "blockquote", "body", "br", "caption",
+		"center", "dd", "div", "dl", "dt", "fieldset", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
+		"head", "header", "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody",
+		"tfoot", "thead", "title", "tr", "ul", NULL };
+	static const char *const cells[] = { "td", "th", NULL };
+	const char *begin = tag + 1 + (tag[1] == '/');
+	const char *end = begin;
+
+	while (g_ascii_isalnum(*end))
+		end++;
+	const struct bytes name = BYTES(begin, (size_t)(end - begin));
+	return is_one_of(name, blocks) ? "\n" : is_one_of(name, cells) ? " " : "";
+}
+
+/* Skips a tag, a comment, a style or a script of HTML. */
 static const char *skip_tag(const char *at, struct buffer *ret)
 {
-	static const char *const lines[] = { "<br", "<p", "</p", "</tr", "</div", "<li", "</h" };
 	const char *end;
 
 	if (strncasecmp(at, "<style", 6) == 0)
@@ -28,9 +55,7 @@ static const char *skip_tag(const char *at, struct buffer *ret)
 		end = strstr(at, "-->");
 	else
 		end = at;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		if (strncasecmp(at, lines[i], strlen(lines[i])) == 0)
-			buffer_add(ret, "\n", 1);
+	buffer_add_text(ret, separator_of(at));
 	end = end ? strchr(end, '>') : NULL;
 	return end ? end + 1 : at + strlen(at);
 }
@@ -82,7 +107,10 @@ static bool is_ascii(const char *text)
 	return !*text;
 }
 
-/* A server that quotes another's words names its own charset. Bytes that are UTF-8 are so by no accident, also when another charset is named. */
+/*
+ * A server that quotes another server names its own charset. So bytes that are valid UTF-8 and not ASCII
+ * count as UTF-8, even if another charset is named.
+ */
 static char *text_of(GMimePart *part)
 {
 	struct buffer bytes = { 0 };
@@ -111,13 +139,13 @@ void plain_add(GMimeObject *part, struct buffer *ret)
 
 /* ---- where the original begins ---- */
 
-/* Headers that a mail has and a bounce's words have not. */
+/* Does the line begin headers that a mail has and the words of a bounce have not? */
 static bool begins_headers(const char *line)
 {
 	static const char *const names[] = { "Received: ", "Return-Path:", "Message-ID:", "DKIM-Signature:",
 		"Delivered-To:", "X-Originating-IP:", "Authentication-Results:" };
 
-	/* An indented one is in a list that the bounce writes of the original. */
+	/* An indented header is in a list that the bounce makes of the original's headers. */
 	if (strchr(">|", line[strspn(line, " \t")]))
 		line += strspn(line, "> |\t");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -1,10 +1,12 @@
 /*
- * quarantine.c: mails that could not be read, or say nothing to us, kept for a person
+ * quarantine.c: keeps mails for a person that could not be read or have no meaning for us
  *
- * Owns:      the folders aside, aside.notes and retry below its own, and what they take.
- * Promises:  a note is on the disk before its mail; none is deleted but for its age, and what has no room is not taken.
+ * Owns:      the folders aside, aside.notes and retry below its base folder, and the count of the mails in
+ *            aside.
+ * Promises:  a note is on the disk before its mail; a mail is deleted only for its age, and a mail that has
+ *            no room is not taken.
  * Fails by:  a negative errno; then the mail stays where it was.
- * Read next: folder.c, lmtp_server.c (who put mails here), services/cartbus/recover/mailin.c (who shows them)
+ * Read next: folder.c, delivery.c (put mails here), services/cartbus/recover/mailin.c (shows them)
  */
 #include "services/platform/mailin/quarantine.h"
 #include "bus/base/cleanup.h"
@@ -42,7 +44,7 @@ static uint64_t taken_by(uint64_t bytes)
 	return (bytes + BLOCK) / BLOCK * BLOCK;
 }
 
-/* ---- what lies there ---- */
+/* ---- the mails in aside ---- */
 
 static bool is_too_old(const struct stat *found)
 {
@@ -60,10 +62,10 @@ static void count_mail(struct quarantine *quarantine, int folder, const char *na
 	}
 	quarantine->tally.mails++;
 	quarantine->tally.bytes += taken_by((uint64_t)found.st_size);
-	quarantine->tally.day += found.st_ctime > time(NULL) - DAY_S; /* a mail that is moved here keeps its own time */
+	quarantine->tally.day += found.st_ctime > time(NULL) - DAY_S; /* a moved mail keeps its mtime */
 }
 
-/* The mail was read in the end, by a process that died before it deleted the note. */
+/* Deletes a note that is too old: a process read its mail at last, and died before it deleted the note. */
 static void forget_old_note(struct quarantine *quarantine, int folder, const char *name)
 {
 	struct stat found;

@@ -1,14 +1,15 @@
 /*
- * reader.c: mails are taken apart in a process of their own, which may die of one
+ * reader.c: parses mails in a separate process, which may crash on a mail
  *
- * A mail goes over as a descriptor of memory, with one datagram; what it says comes back with another. The other end is cartbus-mailin once more,
- * which the process that has mails to read starts.
+ * A mail is passed as a memory descriptor in one datagram; its report comes back in another. The other end is
+ * cartbus-mailin again, started by the process that has mails to read.
  *
  * Owns:      the process, the socket to it, and the order of the mails that wait for it.
- * Promises:  every mail is answered once; one that killed its reader, or that it found no end with, is tried once more in a new one and
- *            then given up, and the one behind it is read. What comes back is held to be anything until report_is_sound says no.
+ * Promises:  every mail is answered once. A mail that killed its reader, or that took its reader too long, is
+ *            tried once more in a new reader and then given up, and the next mail is read. No report is
+ *            trusted before report_is_sound has accepted it.
  * Fails by:  READER_DIED, READER_AWAY.
- * Read next: lmtp_server.c, folder.c (who have mails)
+ * Read next: delivery.c, folder.c (have mails)
  */
 #include "services/platform/mailin/reader.h"
 #include "bus/base/log.h"
@@ -27,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WITHIN_US (20 * US_PER_S) /* its own processor time ends it sooner, and better */
+#define WITHIN_US (20 * US_PER_S) /* the reader's limit of processor time usually ends it sooner */
 #define IDLE_US US_PER_MINUTE
 enum { DEATHS_MOST = 2, SERVES_ON = 3 };
 
@@ -41,16 +42,19 @@ struct reader {
 	int epoll;
 	pid_t child;             /* 0: none */
 	int socket;              /* -1: none */
-	bool busy;               /* it has a mail */
-	struct reading *current; /* which it has; NULL: none, or one that was forgotten since */
+	bool busy;               /* the reader has a mail */
+	struct reading *current; /* the mail that it has; NULL: none, or it was forgotten since */
 	uint64_t deaths;
-	int64_t since_us;    /* boot time: that it has it, or had the last */
+	int64_t since_us;    /* boot time at which it got this mail, or ended its last */
 	struct list waiting; /* `current` is not among them */
 };
 
 /* ---- the process ---- */
 
-/* A process's standard descriptors go along; that of the socket becomes SERVES_ON, also where it is that already. */
+/*
+ * The child gets /dev/null as standard input and output. The socket's descriptor becomes SERVES_ON, even if
+ * it is that already.
+ */
 static int spawn(const char *program, int socket, pid_t *ret)
 {
 	char *const argv[] = { (char *)program, (char *)READER_ARGUMENT, NULL };
@@ -88,7 +92,7 @@ static int start(struct reader *reader)
 	return epoll_ctl(reader->epoll, EPOLL_CTL_ADD, reader->socket, &event) < 0 ? -errno : 0;
 }
 
-/* How it ended; it is killed if it has not. */
+/* Kills the reader if it still runs. Returns its exit status. */
 static int end(struct reader *reader)
 {
 	int status = 0;
@@ -168,7 +172,7 @@ static int give(struct reader *reader, const struct reading *reading)
 	return r < 0 ? r : hand_over(reader, reading->mail);
 }
 
-/* The first that waits goes over; where that cannot be, reader_look tells all. */
+/* Hands the first waiting mail over. If that fails, reader_look answers all of them READER_AWAY. */
 static void go_on(struct reader *reader)
 {
 	if (reader->busy || list_empty(&reader->waiting))
@@ -186,7 +190,7 @@ static void go_on(struct reader *reader)
 	reader->since_us = clock_boot_us(reader->clock);
 }
 
-/* Who had no mail went by itself. Who had one may have died of something else, once. */
+/* A reader without a mail ended by itself. A reader with a mail may have died of another cause, once. */
 static void take_death(struct reader *reader, const char *how)
 {
 	bool was_busy = reader->busy;
@@ -225,7 +229,7 @@ void reader_work(void *context)
 	go_on(reader);
 }
 
-/* ---- for who has mails ---- */
+/* ---- for the owners of mails ---- */
 
 struct reader *reader_new(const struct clock *clock, const char *program)
 {
@@ -271,7 +275,7 @@ void reader_read(struct reader *reader, struct reading *reading, struct bytes ma
 void reader_forget(struct reader *reader, struct reading *reading)
 {
 	if (reader->current == reading)
-		reader->current = NULL; /* its answer is dropped */
+		reader->current = NULL; /* its answer will be dropped */
 	else
 		list_remove(&reading->hook);
 }
@@ -299,20 +303,21 @@ int64_t reader_look(struct reader *reader)
 }
 
 /*
- * Inside the process that takes mails apart
+ * The process that parses mails
  *
- * Owns:      nothing that is worth taking: it is started without the configuration, reads no key, and knows nobody.
- * Promises:  one mail takes no more memory than MEMORY_MOST and no more processor time than CPU_S: the kernel ends it. It writes no
- *            file and leaves no core. It ends with the process that started it.
- * Fails by:  its end, which is an answer too.
+ * Owns:      nothing of value: it is started without the configuration, reads no key, and has no connection
+ *            but its socket.
+ * Promises:  a mail takes at most MEMORY_MOST of memory and CPU_S of processor time; the kernel enforces
+ *            both. The process writes no file and leaves no core. It ends with the process that started it.
+ * Fails by:  ending, which the other side takes as an answer.
  */
 
 enum { CPU_S = 5, FILES_MOST = 32, MEMORY_MOST = 512 * 1024 * 1024 };
 
-#ifndef __has_feature /* clang's way to tell */
+#ifndef __has_feature /* clang tells it this way */
 #define __has_feature(name) 0
 #endif
-/* The sanitizer's shadow alone is larger. */
+/* The shadow memory of the sanitizer alone is larger. */
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 static const rlim_t memory_most = RLIM_INFINITY;
 #else
@@ -342,7 +347,7 @@ static bool allow_time(void)
 		limit(RLIMIT_CPU, (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1 + CPU_S));
 }
 
-/* -1: there is none any more. */
+/* -1: no mail will come any more. */
 static int take_descriptor(void)
 {
 	union {

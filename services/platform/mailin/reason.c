@@ -1,12 +1,13 @@
 /*
- * reason.c: why a mail came back, told from codes and words
+ * reason.c: finds the reason why a mail came back, from codes and words
  *
- * Servers say why in up to three ways: the status of the report, the enhanced code in the answer (both RFC 3463), and words. They
- * disagree often: gateways write 5.0.0 or 5.1.1 for any 550, and large providers put "unknown user" under 5.4.1, 5.5.0 or 5.7.1. So sure
- * words come first, then a code that says one thing, the one in the answer before that of the report, then words that are not sure.
+ * Servers give the reason in up to three ways: the status of the report, the enhanced code in the answer
+ * (both RFC 3463), and words. They often disagree: gateways write 5.0.0 or 5.1.1 for any 550, and large
+ * providers put "unknown user" under 5.4.1, 5.5.0 or 5.7.1. So sure words come first, then a code with one
+ * meaning (the code in the answer before that of the report), then words that are not sure.
  *
- * Promises:  an address is taken for gone only by words that name it, or by a code that has no other use.
- * Read next: phrases.txt, bounce.c (who asks)
+ * Promises:  an address counts as gone only by words that say so, or by a code that has no other use.
+ * Read next: phrases.txt, bounce.c (the caller)
  */
 #include "services/platform/mailin/reason.h"
 #include "bus/base/log.h"
@@ -20,15 +21,15 @@
 /*
  * The phrases of phrases.txt, which is part of the program
  *
- * Owns:      the table of them, made when it is first asked for and kept.
- * Promises:  their order.
- * Fails by:  die() for a section of an unknown name: a mistake in phrases.txt, which no test lets pass.
+ * Owns:      the table of the phrases, made on first use and kept.
+ * Promises:  the phrases keep the order of the file.
+ * Fails by:  die() for a section with an unknown name, a mistake in phrases.txt that every test finds.
  */
 
 struct phrase {
 	enum reason reason;
-	bool sure; /* else it counts only where no code speaks against it */
-	bool bare; /* it says that the recipient is refused and nothing of why: beside a code of policy it says less */
+	bool sure; /* else it counts only if no code speaks against it */
+	bool bare; /* it says only that the recipient is refused: a code of policy outweighs it */
 	const char *words;
 };
 
@@ -74,7 +75,7 @@ static void add_phrase(const struct phrase *like, const char *words)
 	known.all[known.count++].words = memory_copy_text(words);
 }
 
-/* "(user|mailbox) unknown": each of its choices in turn, the first brackets first. */
+/* Adds "(user|mailbox) unknown" as one phrase for each choice, the first brackets first. */
 static void add_phrases(const struct phrase *like, const char *line)
 {
 	const char *open = strchr(line, '('), *close = open ? strchr(open, ')') : NULL;
@@ -109,7 +110,7 @@ static void read_all(void)
 	}
 }
 
-/* The first of the sure or of the unsure phrases that these words, tidied, hold, and where; NULL: none. */
+/* Finds the first sure or unsure phrase in these tidied words, and its place; NULL: there is none. */
 static const struct phrase *phrase_find(const char *words, bool sure, const char **ret_at)
 {
 	if (known.count == 0)
@@ -142,17 +143,17 @@ struct code {
 };
 
 /*
- * What a code means when nothing else is said (RFC 3463 and IANA's list; 5.1.10 and 5.4.310 are Microsoft's). A code that is
- * not here, or means UNCLEAR, is used for anything.
+ * The meaning of a code if nothing else is known (RFC 3463 and IANA's list; 5.1.10 and 5.4.310 are
+ * Microsoft's). A code that is not here, or means UNCLEAR, is used for anything.
  */
 static const struct {
-	int subject, detail; /* -1: each */
+	int subject, detail; /* -1: any */
 	enum reason reason;
 } meanings[] = {
 	{ 1, 1, REASON_USER },
 	{ 1, 2, REASON_HOST },
 	{ 1, 3, REASON_USER },
-	{ 1, 4, REASON_UNCLEAR }, /* ambiguous: there is more than one */
+	{ 1, 4, REASON_UNCLEAR }, /* ambiguous: more than one mailbox fits */
 	{ 1, 6, REASON_MOVED },
 	{ 1, 7, REASON_SENDER },
 	{ 1, 8, REASON_SENDER },
@@ -172,7 +173,7 @@ static const struct {
 	{ 4, -1, REASON_NETWORK },
 	{ 5, 0, REASON_UNCLEAR },
 	{ 5, 3, REASON_RATE },
-	{ 5, -1, REASON_SYSTEM }, /* of the talk between the servers: a command, its order, its words */
+	{ 5, -1, REASON_SYSTEM }, /* about the protocol: a command, its order, its words */
 	{ 6, -1, REASON_CONTENT },
 	{ 7, 0, REASON_UNCLEAR },
 	{ 7, 1, REASON_UNCLEAR },
@@ -197,7 +198,9 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A class, a dot, digits, a dot and a digit, with nothing between: sscanf alone passes over blanks and takes signs. */
+/*
+ * A class, a dot, digits, a dot and a digit, with nothing between: sscanf alone skips blanks and takes signs.
+ */
 static bool begins_as_code(const char *at)
 {
 	size_t digits;
@@ -208,7 +211,7 @@ static bool begins_as_code(const char *at)
 	return digits > 0 && at[2 + digits] == '.' && is_digit(at[2 + digits + 1]);
 }
 
-/* "5.1.1" at the start of `at`, and no further digit or dot with one: an address of IPv4 is no code. */
+/* Reads "5.1.1" at `at`. No digit, and no dot with a digit, may follow: an IPv4 address is no code. */
 static bool read_code(const char *at, struct code *ret)
 {
 	int len = 0;
@@ -223,7 +226,7 @@ static bool may_begin(const char *words, const char *at)
 	return at == words || !(is_digit(at[-1]) || at[-1] == '.' || at[-1] == '-' || isalpha((unsigned char)at[-1]));
 }
 
-/* The first code with a meaning; none has one: the first. */
+/* The first code with a meaning; if none has one, the first code. */
 static struct code code_in(const char *words)
 {
 	struct code first = { 0 }, code;
@@ -239,7 +242,7 @@ static struct code code_in(const char *words)
 	return first;
 }
 
-/* The 5 of the first "550 ", "550-" or "(550)"; 0: there is none. */
+/* The class, 4 or 5, of the first reply such as "550 ", "550-" or "(550)"; 0: there is none. */
 static int reply_class_in(const char *words)
 {
 	for (const char *at = words; *at; at++)
@@ -254,7 +257,7 @@ bool reason_is_quoted(const char *words)
 	return reply_class_in(words) == 5;
 }
 
-/* The answer's own code, but where it says nothing (x.0.0); then that of the report. */
+/* The code in the answer, unless it says nothing (x.0.0); then the code of the report. */
 static struct code code_of(const struct refusal *refusal)
 {
 	struct code status = { 0 }, said = code_in(refusal->diagnostic);
@@ -265,8 +268,8 @@ static struct code code_of(const struct refusal *refusal)
 }
 
 /*
- * Sendmail writes 5.1.1 into its report for any 550 without a code of its own. Where words came with that 550, and nobody understands
- * them, it is worth no more than they are.
+ * Sendmail writes 5.1.1 into its report for any 550 without a code of its own. If words came with that 550
+ * and no phrase matches them, the 5.1.1 says no more than they do.
  */
 static bool is_guessed(const struct refusal *refusal, struct code code)
 {
@@ -277,7 +280,7 @@ static bool is_guessed(const struct refusal *refusal, struct code code)
 		!code_in(refusal->diagnostic).class;
 }
 
-/* Gateways write 5 into the status of what was answered with 4. */
+/* Gateways write class 5 into the status of a mail that was answered with class 4. */
 static int class_of(const struct refusal *refusal, struct code code)
 {
 	int reply = reply_class_in(refusal->diagnostic);
@@ -287,13 +290,16 @@ static int class_of(const struct refusal *refusal, struct code code)
 
 /* ---- codes and words ---- */
 
-/* A 4 in the report alone may be its writer's, who gave up; one that a server answered is no word on the address. */
+/*
+ * Is the failure passing? A class 4 in the report alone may come from a server that gave up. A class 4 that a
+ * server answered tells nothing about the address.
+ */
 static bool passes(int class, const struct refusal *refusal)
 {
 	return class == 4 && (!refusal->gave_up || reply_class_in(refusal->diagnostic) == 4);
 }
 
-/* A resolver that answered that there is no such name is asked in vain again; one that answered nothing is not. */
+/* A resolver that denied the name will deny it again; a resolver that did not answer may answer later. */
 static bool is_name_denied(const struct refusal *refusal)
 {
 	return words_find(refusal->diagnostic, "nxdomain") != NULL;

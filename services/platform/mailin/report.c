@@ -1,15 +1,16 @@
 /*
- * report.c: what a mail that came back says
+ * report.c: reads a mail that came back
  *
- * It runs in a process of its own (reader.c). GMime takes it apart, once it was found within bounds, and so what was packed into a part
- * of it and is read as headers. The fields of a delivery status are header blocks, one per recipient (RFC 3464, 2.1), and are read as such.
+ * It runs in a process of its own (reader.c). GMime parses the mail after bounds.c has accepted it; content
+ * of a part that is read as headers is checked and parsed in the same way. The fields of a delivery status
+ * are header blocks, one per recipient (RFC 3464, 2.1), and are read as such.
  *
- * What is no report at all is read as text: only with a proof of whose mail it was does it count (match.c).
+ * A mail that is no report is read as text, and counts only with a proof of whose mail it was (match.c).
  *
- * Promises:  of any bytes at most PARTS_MOST parts, DEPTH_MOST deep, and BLOCKS_MOST blocks of each are looked at, and no
- *            word with an address in it gets out. The mail that came back is never read for why it did.
- * Fails by:  REPORT_NONE; `trouble` says why if it is too large or too deep for a report.
- * Read next: bounce.c, complaint.c (what the parts say), match.c (whose mail it was)
+ * Promises:  at most PARTS_MOST parts, DEPTH_MOST deep, and BLOCKS_MOST blocks of each part are read, and no
+ *            word with an address in it is passed on. The reason is never taken from the mail that came back.
+ * Fails by:  REPORT_NONE; `trouble` gives the reason if the mail is too large or too deep for a report.
+ * Read next: bounce.c, complaint.c (read the parts), match.c (finds the shopper)
  */
 #include "services/platform/mailin/report.h"
 #include "bus/base/text.h"
@@ -28,7 +29,7 @@ struct letters {
 	struct report *report;
 	struct bounce bounce;
 	const char *from, *subject;
-	struct buffer plain, html; /* what it says itself, as text */
+	struct buffer plain, html; /* the mail's own words, as text */
 	bool is_report, is_from_a_server;
 	bool has_original;
 	int parts;
@@ -106,7 +107,7 @@ static void note_headers(struct report *report, GMimeObject *object, const char 
 	}
 }
 
-/* "<https://carts.shop.example/u/TOKEN>, ..." */
+/* Notes the token of "<https://carts.shop.example/u/TOKEN>, ...". */
 static void note_link(struct report *report, const char *value)
 {
 	const char *token = value ? strstr(value, "/u/") : NULL;
@@ -142,7 +143,7 @@ static bool is_within_bounds(struct report *report, struct bytes mail)
 
 typedef void block_fn(struct letters *letters, GMimeObject *block);
 
-/* Blocks of headers with an empty line between them: what follows a block is its body, and so on. */
+/* Calls `call` for each block of headers, up to an empty line; the body of one block is the next block. */
 static void each_block(struct letters *letters, GMimePart *part, block_fn *call)
 {
 	struct buffer rest = { 0 };
@@ -204,7 +205,7 @@ static void note_mailed(struct letters *letters, GMimeObject *original)
 		g_object_unref(list);
 }
 
-/* The mail that it is about, or its headers alone. */
+/* Reads the mail that the report is about, or its headers alone. */
 static void read_original(struct letters *letters, GMimeObject *original)
 {
 	static const char *const senders[] = { "Return-Path", NULL };
@@ -216,7 +217,10 @@ static void read_original(struct letters *letters, GMimeObject *original)
 	letters->has_original = true;
 }
 
-/* The mail that came back was a report itself: it was to us, and why it failed says nothing of the shopper. */
+/*
+ * If the mail that came back was itself a report, it went to us, and its failure tells nothing about the
+ * shopper: all that was read of the failure is dropped.
+ */
 static bool forget_own_failure(struct letters *letters, GMimeObject *original)
 {
 	if (!letters->is_report || !original || !is_type(original, "multipart", "report"))
@@ -240,7 +244,7 @@ static const char *text_or_none(const char *text)
 	return text ? text : "";
 }
 
-/* Of a bounce, and of the bounce that a person forwards: who it says it is from, and whom it went to. */
+/* Reads the sender and the recipients of a bounce, or of a bounce that a person forwards. */
 static void read_head(struct letters *letters, GMimeMessage *message)
 {
 	static const char *const recipients[] = { "Delivered-To", "X-Original-To", "Envelope-To", "X-Envelope-To", "To",
@@ -253,7 +257,7 @@ static void read_head(struct letters *letters, GMimeMessage *message)
 	note_headers(letters->report, GMIME_OBJECT(message), recipients);
 }
 
-/* A mail of ours has a List-Unsubscribe, under any name of the shop. */
+/* A mail of ours has a List-Unsubscribe header, under any name of the shop. */
 static bool is_a_bounce(GMimeMessage *message)
 {
 	const char *from = text_or_none(g_mime_object_get_header(GMIME_OBJECT(message), "From"));
@@ -262,7 +266,10 @@ static bool is_a_bounce(GMimeMessage *message)
 		(bounce_is_from_a_server(from) && !g_mime_object_get_header(GMIME_OBJECT(message), "List-Unsubscribe"));
 }
 
-/* A person or a gateway forwards a bounce; what a server attaches otherwise is the mail that came back, which is no report. */
+/*
+ * A person or a gateway may forward a bounce. A message that a server attaches is otherwise the mail that
+ * came back, which is no report.
+ */
 static bool is_forwarded_bounce(const struct letters *letters, GMimeMessage *message)
 {
 	return !letters->is_report && is_a_bounce(message) &&
@@ -291,7 +298,7 @@ static void read_attached(struct letters *letters, GMimeObject *part, int depth)
 	}
 }
 
-/* What follows the original belongs to it. */
+/* Text after the original mail belongs to that mail. */
 static void read_text(struct letters *letters, GMimeObject *part)
 {
 	if (!letters->has_original)
@@ -328,7 +335,7 @@ static void read_parts(struct letters *letters, GMimeObject *part, int depth)
 		read_parts(letters, g_mime_multipart_get_part(GMIME_MULTIPART(part), i), depth + 1);
 }
 
-/* ---- what it comes to ---- */
+/* ---- the result ---- */
 
 static size_t name_before(const char *text, const char *at)
 {
@@ -339,7 +346,7 @@ static size_t name_before(const char *text, const char *at)
 	return len;
 }
 
-/* A signed tag or a Message-ID of ours proves as much where it is quoted; nobody can make another's. */
+/* A signed tag or a Message-ID of ours is also a proof where it is quoted: no stranger can make one. */
 static bool note_named(struct report *report, const char *text)
 {
 	bool names_ours = false;
@@ -360,7 +367,7 @@ static bool note_named(struct report *report, const char *text)
 	return names_ours;
 }
 
-/* Many mail servers append the original to their words; its headers are read as any other's. */
+/* Many mail servers append the original mail to their words; its headers are read like attached ones. */
 static void cut_off_original(struct letters *letters)
 {
 	struct buffer *text = &letters->plain;
@@ -397,7 +404,10 @@ static bool is_personal(GMimeMessage *message)
 	return has_one_of(message, names);
 }
 
-/* A bounce has no sender in its envelope, which a mailbox keeps as "<>" (RFC 5321, 4.4). */
+/*
+ * Did a person write it? The envelope of a bounce has no sender, which a mailbox keeps as "<>" (RFC 5321,
+ * 4.4).
+ */
 static bool is_written(GMimeMessage *message)
 {
 	static const char *const names[] = { "References", "User-Agent", "X-Originating-IP", NULL };
@@ -437,7 +447,10 @@ static void judge(struct letters *letters, GMimeMessage *message)
 	bounce_tell(&letters->bounce, letters->report);
 }
 
-/* Gateways break the lines of a header and lose the boundary of its parts: then all of it is one text, fields and words. */
+/*
+ * Some gateways break the lines of a header, and so the boundary of the parts is lost: then the whole body is
+ * read as one text of fields and words.
+ */
 static void read_broken(struct letters *letters, struct bytes mail)
 {
 	const char *all = mail.data, *end = all + mail.len;
@@ -462,7 +475,7 @@ static void read_message(struct report *report, GMimeMessage *message, struct by
 	buffer_free(&letters.html);
 }
 
-/* A CR that no LF follows. */
+/* Is there a CR that no LF follows? */
 static bool is_alone(struct bytes mail, size_t at)
 {
 	const char *text = mail.data;
@@ -470,7 +483,7 @@ static bool is_alone(struct bytes mail, size_t at)
 	return text[at] == '\r' && (at + 1 == mail.len || text[at + 1] != '\n');
 }
 
-/* Only who keeps very old mails ends lines with CR alone; a few LF may stand in what they quote. */
+/* Only archives of very old mails end lines with CR alone; a few LF may be in text that they quote. */
 static bool ends_lines_with_cr(struct bytes mail)
 {
 	size_t returns = 0, feeds = 0;
@@ -506,7 +519,7 @@ static void read_bytes(struct bytes mail, struct report *ret)
 	g_object_unref(stream);
 }
 
-/* Some archives keep a mail with empty lines before its header, which would end it. */
+/* Some archives keep empty lines before the header of a mail, and an empty line would end the header. */
 static struct bytes without_empty_lines(struct bytes mail)
 {
 	const char *text = mail.data;
@@ -567,6 +580,8 @@ bool report_is_sound(const struct report *report)
 			ends(report->message_ids[i], sizeof(report->message_ids[i]));
 	for (int i = 0; sound && i < REPORT_LINKS_MOST; i++)
 		sound = ends(report->links[i], sizeof(report->links[i]));
+	/* `detail` goes to the bus, `trouble` becomes a line of a note (quarantine.h). */
 	return sound && text_is_utf8(bytes_of(report->detail)) && !text_has_control(report->detail) &&
-		!strchr(report->detail, '@');
+		!strchr(report->detail, '@') && text_is_utf8(bytes_of(report->trouble)) &&
+		!text_has_control(report->trouble);
 }

@@ -1,14 +1,17 @@
 /*
- * routed.c: a mail on its way to a route that says a message about it
+ * routed.c: delivers a mail to a route, which publishes a message about it
  *
- * Promises:  memory is bounded by a part for a mail that becomes a blob, and by 1 MiB for any other. The blob is committed before the
- *            message that names it is said. The message's key is the digest of the route, the recipients and the mail: what is
- *            delivered again, because an answer was lost, is the same blob and the same message.
- * Fails by:  an end, with words. Who is killed between the blob and the message leaves a reference that goes with its age.
- * Read next: lmtp_server.c, folder.c (who have mails), services/kit/blobs/blob_uses.c
+ * Promises:  memory is bounded by one part for a mail that becomes a blob, and by 1 MiB for any other mail.
+ *            The blob is committed before the message that names it is published. The message's idempotency
+ *            key is the digest of the mail, the route, the shop and the recipients: a mail that is delivered
+ *            again, because an answer was lost, gives the same blob and the same message.
+ * Fails by:  an end, with words. A process that is killed between the blob and the message leaves a
+ *            reference, which is removed for its age.
+ * Read next: delivery.c, folder.c (have mails), services/kit/blobs/blob_uses.c
  */
 #include "services/platform/mailin/routed.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/platform/mailin/report.h"
@@ -23,13 +26,14 @@ struct routed {
 	struct list hook; /* of routing->said, while is_said */
 	struct routing *routing;
 	struct mailbox mailbox;
-	struct blob_writer *writer; /* NULL: it stays in memory */
+	struct blob_writer *writer; /* NULL: the mail stays in memory */
 	struct buffer text;
 	EVP_MD_CTX *digest;
 	uint64_t size;
-	int error;            /* of the disk; the rest of the mail is not taken */
-	bool is_said, is_new; /* is_new: the reference to the blob */
-	routed_fn *answer;    /* NULL: nobody asks any more */
+	char idem[IDEM_SIZE], blob[BLOB_NAME_SIZE]; /* blob "": the mail is none */
+	int error;                                  /* of the disk; the rest of the mail is not taken */
+	bool is_said, is_new;                       /* is_new: the reference to the blob was not there before */
+	routed_fn *answer;                          /* NULL: the owner needs no answer any more */
 	void *context;
 };
 
@@ -72,7 +76,7 @@ void routed_free(struct routed *routed)
 		return;
 	routed->answer = NULL;
 	clear(routed);
-	if (!routed->is_said) /* else the bus answers yet */
+	if (!routed->is_said) /* else the bus has still to answer */
 		free(routed);
 }
 
@@ -135,6 +139,25 @@ static void end_by_error(struct routed *routed, int r)
 	end(routed, is_full ? ROUTED_NO_ROOM : ROUTED_FAILED, strerror(-r));
 }
 
+/*
+ * Releases a blob that no message will name. If the reference is not new, an earlier message of the same mail
+ * may name the blob.
+ */
+static void release_blob(const struct routed *routed)
+{
+	const struct mailbox *mailbox = &routed->mailbox;
+	char owner[BLOB_OWNER_MAX + 1];
+
+	if (routed->is_new && blob_owner_text(mailbox->route->topic->name, routed->idem, owner) == 0)
+		blob_uses_release(routed->routing->uses, mailbox->route->use, mailbox->shop, routed->blob, owner);
+}
+
+static void refuse(struct routed *routed, const char *why)
+{
+	release_blob(routed);
+	end(routed, ROUTED_REFUSED, why);
+}
+
 static void on_said(void *context, enum said_result result, uint64_t seq, const char *reason)
 {
 	struct routed *routed = context;
@@ -146,7 +169,9 @@ static void on_said(void *context, enum said_result result, uint64_t seq, const 
 		end(routed, ROUTED_SAID, "");
 		break;
 	case SAID_REFUSED:
-		end(routed, ROUTED_FAILED, reason);
+		log_event(LOG_ERROR, "the broker refuses for good what a mail says: route=%s shop=%s %s",
+			routed->mailbox.route->name, routed->mailbox.shop, reason);
+		refuse(routed, "what it says was refused");
 		break;
 	case SAID_UNKNOWN:
 		end(routed, ROUTED_AWAY, "");
@@ -154,9 +179,8 @@ static void on_said(void *context, enum said_result result, uint64_t seq, const 
 	}
 }
 
-/* Behind the mail's own bytes: the route, its shop and whom the mail is to. */
-static int make_idem(
-	struct routed *routed, const char (*recipients)[ADDRESS_MAX + 1], int count, char ret_idem[IDEM_SIZE])
+/* Adds the route, the shop and the recipients to the digest of the mail's bytes. */
+static int make_idem(struct routed *routed, const char (*recipients)[ADDRESS_MAX + 1], int count)
 {
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	char hex[2 * EVP_MAX_MD_SIZE + 1];
@@ -169,64 +193,52 @@ static int make_idem(
 	if (EVP_DigestFinal_ex(routed->digest, sum, &len) != 1)
 		return -EIO;
 	text_hex(sum, len, hex);
-	snprintf(ret_idem, IDEM_SIZE, "mail:%s", hex);
+	snprintf(routed->idem, IDEM_SIZE, "mail:%s", hex);
 	return 0;
 }
 
-static int commit_blob(struct routed *routed, const char *idem, char ret_name[BLOB_NAME_SIZE])
+static int commit_blob(struct routed *routed)
 {
 	const struct mailbox *mailbox = &routed->mailbox;
 	char owner[BLOB_OWNER_MAX + 1];
-	int r = blob_owner_text(mailbox->route->topic->name, idem, owner);
+	int r = blob_owner_text(mailbox->route->topic->name, routed->idem, owner);
 
-	ret_name[0] = '\0';
 	if (r < 0 || !routed->writer)
 		return r;
 	return blob_uses_commit(routed->routing->uses, mailbox->route->use, mailbox->shop, &routed->writer, owner,
-		ret_name, &routed->is_new);
+		routed->blob, &routed->is_new);
 }
 
-static void publish_routed(struct routed *routed, const char *idem, const char *key, const void *message)
+static void publish_routed(struct routed *routed, const char *key, const void *message)
 {
-	const struct publish_options how = { .shop = routed->mailbox.shop, .key = key, .idem = idem };
+	const struct publish_options how = { .shop = routed->mailbox.shop, .key = key, .idem = routed->idem };
 
 	routed->is_said = true;
 	list_append(&routed->routing->said, &routed->hook);
 	int r = runtime_publish(
 		routed->routing->runtime, routed->mailbox.route->topic, &how, NULL, message, on_said, routed);
-	if (r < 0)
+	if (r == -EMSGSIZE)
+		refuse(routed, "it is larger than a message may be");
+	else if (r < 0)
 		end(routed, r == -ENOTCONN ? ROUTED_AWAY : ROUTED_FAILED, strerror(-r));
 }
 
-/* No message will name it. If the reference is not new, a message of the same mail may name it, which was taken before. */
-static void release_blob(const struct routed *routed, const char *name, const char *idem)
-{
-	const struct mailbox *mailbox = &routed->mailbox;
-	char owner[BLOB_OWNER_MAX + 1];
-
-	if (routed->is_new && blob_owner_text(mailbox->route->topic->name, idem, owner) == 0)
-		blob_uses_release(routed->routing->uses, mailbox->route->use, mailbox->shop, name, owner);
-}
-
-static void write_and_say(struct routed *routed, const struct inbound_mail *mail, const char *idem)
+static void write_and_say(struct routed *routed, const struct inbound_mail *mail)
 {
 	const struct mail_route *route = routed->mailbox.route;
 	_cleanup_free_ void *message = memory_new(route->topic->size);
 	char key[MAIL_ROUTE_KEY_MAX + 1] = "";
 	const char *why = route->write(mail, message, key);
 
-	if (why) {
-		release_blob(routed, mail->blob, idem);
-		end(routed, ROUTED_REFUSED, why);
-	} else {
-		publish_routed(routed, idem, key, message);
-	}
+	if (why)
+		refuse(routed, why);
+	else
+		publish_routed(routed, key, message);
 }
 
 void routed_finish(struct routed *routed, const char *sender, const char (*recipients)[ADDRESS_MAX + 1], int count,
 	routed_fn *answer, void *context)
 {
-	char idem[IDEM_SIZE], blob[BLOB_NAME_SIZE];
 	int r = routed->error;
 
 	routed->answer = answer;
@@ -236,9 +248,9 @@ void routed_finish(struct routed *routed, const char *sender, const char (*recip
 		return;
 	}
 	if (r == 0)
-		r = make_idem(routed, recipients, count, idem);
+		r = make_idem(routed, recipients, count);
 	if (r == 0)
-		r = commit_blob(routed, idem, blob);
+		r = commit_blob(routed);
 	if (r < 0) {
 		end_by_error(routed, r);
 		return;
@@ -249,9 +261,8 @@ void routed_finish(struct routed *routed, const char *sender, const char (*recip
 			.recipients = recipients,
 			.recipient_count = count,
 			.detail = routed->mailbox.detail,
-			.blob = blob,
+			.blob = routed->blob,
 			.bytes = buffer_bytes(&routed->text),
 			.size = routed->size,
-			.heard_us = clock_wall_us(routed->routing->clock) },
-		idem);
+			.heard_us = clock_wall_us(routed->routing->clock) });
 }

@@ -23,9 +23,8 @@ enum routed_end {
 	ROUTED_SAID,    /* the message is confirmed, now or before */
 	ROUTED_AWAY,    /* the broker is away: try again */
 	ROUTED_NO_ROOM, /* the disk or the shop's limit is full: try again */
-	/* the disk fails, or the broker refuses the message: a fault of this installation; try again */
-	ROUTED_FAILED,
-	ROUTED_REFUSED /* the route refused it for good */
+	ROUTED_FAILED,  /* the disk fails: try again */
+	ROUTED_REFUSED  /* the route refused it for good, or the broker its message */
 };
 typedef void routed_fn(void *context, enum routed_end end, const char *why); /* `why`: in words; may be "" */
 

@@ -1,10 +1,11 @@
 /*
- * whose_host.c: whose host it is that a server did not find: the shopper's, or ours
+ * whose_host.c: tells whether the host that a server did not find is the shopper's or ours
  *
- * A server that looks for the sender's domain and finds none says so in the words that it has for a recipient's. With a mistake in the
- * shop's DNS each of its shoppers would be taken for gone.
+ * A server that does not find the sender's domain says so in the words that it uses for a recipient's domain.
+ * With a mistake in the shop's DNS each of its shoppers would count as gone.
  *
- * Promises:  takes back what the answer's words alone said; where the recipient's domain is named as well, or is ours, nothing.
+ * Promises:  it takes back a reason that only the answer's words gave; if the recipient's domain is named as
+ *            well, or is ours, it changes nothing.
  * Read next: bounce.c
  */
 #include "services/platform/mailin/bounce.h"
@@ -19,7 +20,7 @@ static const char *domain_of(const char *address)
 	return at ? at + 1 : "";
 }
 
-/* By itself: not in "workshop.example" nor in an address. */
+/* Is the domain named by itself, not in "workshop.example" nor in an address? */
 static bool names_domain(const char *words, const char *domain)
 {
 	size_t len = strlen(domain);
@@ -35,7 +36,7 @@ static bool names_domain(const char *words, const char *domain)
 	return false;
 }
 
-/* The recipient's domain is this one, or is named as well. */
+/* Is the recipient's domain this one, or named as well? */
 static bool may_mean(const struct bounce *bounce, const char *recipient, const char *domain)
 {
 	return strcasecmp(domain_of(recipient), domain) == 0 || names_domain(bounce->said, domain_of(recipient));

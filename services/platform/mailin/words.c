@@ -1,5 +1,5 @@
 /*
- * words.c: what mail servers say, as words that compare
+ * words.c: tidies the words of mail servers, and finds phrases in them
  *
  * Promises:  time is bounded by WORDS_MOST and the number of phrases, for any text.
  * Read next: phrases.txt (the phrases), reason.c (what they mean beside the codes)
@@ -23,7 +23,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c);
 }
 
-/* "550-", "550-5.1.1 ": what begins each further line of an answer; 0: it does not stand here. */
+/* The length of "550-" or "550-5.1.1 ", which begins each further line of an answer; 0: none here. */
 static size_t continuation_len(const char *at)
 {
 	size_t len = 4;
@@ -37,7 +37,7 @@ static size_t continuation_len(const char *at)
 	return is_digit(at[4]) ? 0 : len;
 }
 
-/* Of an address its whole word, angle brackets and all. */
+/* The length of the word that an address is in, angle brackets included; 0: there is no address here. */
 static size_t address_len(const char *at)
 {
 	size_t len = strcspn(at, " \t\r\n,;()[]"), sign = strcspn(at, "@"), bracket = 1 + strcspn(at + 1, "<");
@@ -50,7 +50,7 @@ static size_t address_len(const char *at)
 	return len;
 }
 
-/* What every mail server writes in its own way, and no word depends on. */
+/* The length of a mark that servers write in different ways and no phrase needs; 0: none here. */
 static size_t mark_len(const char *at)
 {
 	static const char *const marks[] = { "\"", "`", "\xe2\x80\x9c", "\xe2\x80\x9d", "\xe2\x80\x9e", "\xe2\x80\xb9",
@@ -77,7 +77,7 @@ static void add_space(struct buffer *ret)
 		buffer_add(ret, " ", 1);
 }
 
-/* Returns what follows. */
+/* Adds the next piece, tidied. Returns the text after it. */
 static const char *add_next(const char *at, bool starts_word, struct buffer *ret)
 {
 	size_t len;
@@ -99,7 +99,7 @@ static const char *add_next(const char *at, bool starts_word, struct buffer *ret
 	return at + len;
 }
 
-/* Who writes no charset and no UTF-8 means Latin-1, byte for byte. */
+/* A server that writes neither a charset nor UTF-8 means Latin-1, byte for byte. */
 static char *text_of_bytes(const char *text, size_t len)
 {
 	GString *valid = g_string_sized_new(len);
@@ -113,7 +113,7 @@ static char *text_of_bytes(const char *text, size_t len)
 	return g_string_free(valid, FALSE);
 }
 
-/* Who writes Japanese in seven bits does not always say so. */
+/* A server that writes Japanese in seven bits does not always name the charset. */
 static char *valid_text(const char *text, size_t len)
 {
 	char *japanese = NULL;
@@ -137,7 +137,7 @@ void words_tidy(struct bytes text, struct buffer *ret)
 
 /* ---- comparing ---- */
 
-/* Where these letters begin a word. */
+/* Finds these letters at the beginning of a word; NULL: they are not there. */
 static const char *find_word(const char *from, const char *end, const char *begin, const char *phrase, size_t len)
 {
 	for (const char *at = from; (at = memmem(at, (size_t)(end - at), phrase, len)); at++)
@@ -146,7 +146,7 @@ static const char *find_word(const char *from, const char *end, const char *begi
 	return NULL;
 }
 
-/* The rest of a phrase, from a place where what stands before its gap has been found. */
+/* Does the rest of a phrase follow? `words` begins after the found part before the gap. */
 static bool rest_holds(const char *words, const char *phrase)
 {
 	while (*phrase) {

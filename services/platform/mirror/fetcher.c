@@ -1,8 +1,9 @@
 /*
- * fetcher.c: each named document as plain text, every fifteen minutes
+ * fetcher.c: fetches each named document as plain text, every fifteen minutes
  *
  * Owns:      when each document is fetched next, and the request that runs for it.
- * Promises:  the loop never waits for Google; a document is judged as a file is, after its byte order mark and CRLF are gone.
+ * Promises:  the loop never waits for Google; a document is judged like a file, after its byte order mark and
+ *            the CR of its line ends are gone.
  * Fails by:  trying again after a minute; mirror_not_fetched (an alarm) when Google refuses, or after three failures in a row.
  * Read next: mirror.c, services/kit/google/google.h. Source: developers.google.com, Drive API v3, files.export.
  */
@@ -21,7 +22,7 @@ enum {
 #define EVERY_US (15 * US_PER_MINUTE)
 #define AGAIN_US US_PER_MINUTE
 #define RETRY_MOST_US US_PER_HOUR
-#define SOONEST_US (200 * US_PER_MS) /* however fast a demo's clock runs */
+#define SOONEST_US (200 * US_PER_MS) /* also when a demo's clock runs fast */
 
 struct document {
 	struct list hook;

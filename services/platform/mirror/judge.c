@@ -1,8 +1,9 @@
 /*
- * judge.c: the owner's texts, checked before anybody hears of them
+ * judge.c: checks the owner's texts before they are published
  *
- * Promises:  each text is judged by the row of its kind, with the parser that the services use. shop.conf comes first; the other kinds
- *            are judged beside the last shop.conf that was right, and wait until there was one.
+ * Promises:  each text is judged by the row of its kind, with the parser that the services use. shop.conf
+ *            comes first; the other kinds are judged with the last valid shop.conf, and wait until there is
+ *            one.
  * Fails by:  DOC_BAD with file, line, column and what was expected.
  * Read next: services/kit/documents/kinds.h
  */
@@ -36,7 +37,7 @@ static void bad(struct doc *doc, const char *what, const char *detail)
 	snprintf(doc->wrong, sizeof(doc->wrong), "%.80s: %s%s", doc->source, what, detail);
 }
 
-/* Right or wrong: is there a text at all? */
+/* Is there a text at all, right or wrong? */
 static bool is_text(struct doc *doc)
 {
 	char why[OWNER_TEXT_WHY];
@@ -78,7 +79,7 @@ static void judge_text(const struct shop_docs *docs, struct doc *doc)
 		TEXT_COPY(doc->wrong, opinion->wrong);
 }
 
-/* What a wrong shop.conf said before it was wrong still holds: its currency, and which Google documents it names. */
+/* While shop.conf is wrong, the last valid one gives the currency and the names of Google documents. */
 static void judge_conf(struct shop_docs *docs)
 {
 	struct doc *doc = &docs->docs[0];

@@ -1,7 +1,8 @@
 /*
  * main.c: the process cartbus-mirror: the service, and a watcher and a fetcher beside it in the loop
  *
- * Those only fill what mirror.c has seen; which messages follow from it is decided in turns, after the projections have caught up.
+ * The watcher and the fetcher only fill struct mirror; turns decide which messages follow, after the
+ * projections have caught up.
  */
 #include "bus/actor/process.h"
 #include "bus/base/log.h"

@@ -1,16 +1,19 @@
 /*
- * mirror.c: the owner's files become documents
+ * mirror.c: publishes the owner's files as documents
  *
- * Hears:     nothing; it lives by what lies in the shops' folders (watcher.c) and in Google documents (fetcher.c)
+ * Hears:     nothing; it works from the shops' folders (watcher.c) and Google documents (fetcher.c)
  * Remembers: document, alarm
  * Says:      document, audit, alarm
- * Owns:      what was last seen of each shop's files.
- * Promises:  a document is said when its text is right and is not what was said last; a bad edit raises an alarm and leaves the
- *            document before it in use; mended, the alarm is cleared. Each is one turn, so none is said without the others.
- *            Of a file and a Google document for the same text the one that changed last counts; also after a restart.
- * Fails by:  saying nothing: what is seen and what was said are compared again after every change of either.
- * Read next: judge.c (what is right), watcher.c (how files are read), services/kit/documents/kinds.h (which kinds there are), docs.h
- *            beside it (how the others read documents)
+ * Owns:      the state of each shop's files as they were last seen.
+ * Promises:  a document is published when its text is valid and differs from the one that was published last.
+ *            A bad edit raises an alarm and leaves the previous document in use; when the text is mended, the
+ *            alarm is cleared. A document, its audit and its alarm are one turn, so none is published without
+ *            the others. If a text has a file and a Google document, the one that changed last counts, also
+ *            after a restart.
+ * Fails by:  saying nothing: the seen texts and the published ones are compared again after every change of
+ *            either.
+ * Read next: judge.c (checks texts), watcher.c (reads files), services/kit/documents/kinds.h (the kinds),
+ *            docs.h beside it (how services read documents)
  */
 #include "services/platform/mirror/mirror.h"
 #include "bus/base/cleanup.h"
@@ -24,7 +27,7 @@
 STATE_STRINGS(document_google, "document.google");
 STATE_STRINGS(alarms, "alarm");
 
-/* --- what was seen --- */
+/* --- seen files --- */
 
 static struct doc *add_doc(struct shop_docs *docs, const struct document_kind *row, const char *kind)
 {
@@ -95,7 +98,7 @@ static void clear(struct doc *doc)
 	doc->unreadable[0] = '\0';
 }
 
-/* What a look changes of a document, in few words. */
+/* Writes in few words all that a look can change of a document. */
 static void verdict_words(const struct doc *doc, char ret[500])
 {
 	snprintf(ret, 500, "%d %s %s", (int)doc->verdict, doc->digest, doc->wrong);
@@ -118,7 +121,7 @@ static void name_remote(struct shop_docs *docs, const struct document_kind *row,
 	snprintf(doc->source, sizeof(doc->source), "Google document %s", id);
 }
 
-/* As the last shop.conf that was right says. */
+/* Names the Google documents that the last valid shop.conf names. */
 static void name_remotes(struct shop_docs *docs)
 {
 	const struct document_kind *row;
@@ -133,7 +136,7 @@ const struct shop_docs *mirror_see(struct mirror *into, const char *shop, const 
 	struct shop_docs *docs = slot_of(into, shop);
 
 	for (size_t i = 0; i < count; i++)
-		doc_of(docs, seen[i].row, seen[i].kind); /* all of them, before any is pointed at */
+		doc_of(docs, seen[i].row, seen[i].kind); /* all of them first: adding moves the array */
 	_cleanup_free_ char(*before)[500] = memory_new(docs->count * sizeof(*before));
 	_cleanup_free_ char(*digest)[65] = memory_new(docs->count * sizeof(*digest));
 	for (size_t i = 0; i < docs->count; i++) {
@@ -156,7 +159,7 @@ const struct shop_docs *mirror_see(struct mirror *into, const char *shop, const 
 	return docs;
 }
 
-/* --- what was fetched --- */
+/* --- fetched documents --- */
 
 static bool put_fetched(
 	struct mirror *into, const char *shop, const char *kind, const char *id, struct bytes text, const char *why)
@@ -217,14 +220,14 @@ void mirror_each(const struct mirror *seen, void (*each)(const struct shop_docs 
 		each(LIST_ENTRY(hook, struct shop_docs, hook), context);
 }
 
-/* --- what was said: documents (kit/documents/docs.c) and our own alarms, by (shop, kind), while they are raised --- */
+/* --- published documents (kit/documents/docs.c), and our own raised alarms, by (shop, kind) --- */
 
 static void remember_document(struct state *state, const struct message_meta *said, const Document *document)
 {
 	const char *google = document->google;
 
 	docs_remember(state, said, document);
-	if (!google[0] && text_starts(document->source, "Google document ")) /* said before 0.2.0 */
+	if (!google[0] && text_starts(document->source, "Google document ")) /* published before 0.2.0 */
 		google = document->digest;
 	if (!said->tombstone && google[0])
 		STATE_PUT_STRING(state, document_google, said->shop, document->kind, bytes_of(google));
@@ -240,7 +243,7 @@ static void remember_alarm(struct state *state, const struct message_meta *said,
 		STATE_DELETE(state, alarms, said->shop, alarm->kind);
 }
 
-/* --- what there is to say --- */
+/* --- the next message --- */
 
 struct wanted {
 	const struct shop_docs *docs;
@@ -249,7 +252,7 @@ struct wanted {
 	char text[400]; /* of the alarm */
 };
 
-/* Neither the file nor the document beside it can be read. */
+/* The file is not valid, and no valid Google document stands in for it. */
 static bool text_is_bad(const struct shop_docs *docs, const struct doc *file)
 {
 	const struct doc *remote = remote_of(docs, file->kind);
@@ -258,7 +261,7 @@ static bool text_is_bad(const struct shop_docs *docs, const struct doc *file)
 		!(remote && remote->google[0] && remote->verdict == DOC_GOOD);
 }
 
-/* A new shop.conf must not make a text in use unreadable: a new currency, the rules. */
+/* A new shop.conf must not make a text in use unreadable, as a new currency may do to the rules. */
 static bool would_orphan_a_text(const struct state *state, const struct shop_docs *docs)
 {
 	const struct shop *said = docs_shop(state, docs->shop);
@@ -273,7 +276,7 @@ static bool would_orphan_a_text(const struct state *state, const struct shop_doc
 	return false;
 }
 
-/* A further text whose file is gone is taken back; but not when the whole folder seems to be gone. */
+/* A further text whose file is gone is taken back, unless the whole folder seems to be gone. */
 static bool is_taken_back(const struct shop_docs *docs, const struct doc *doc)
 {
 	return doc->verdict == DOC_MISSING && doc_is_further(doc) && docs->conf_is_right;
@@ -288,7 +291,7 @@ static bool was_said_remotely(const struct state *state, const char *shop, const
 	return was_said;
 }
 
-/* Of a file and a document of the same kind: is it this one's turn to be said? */
+/* Does this text count, if there are a file and a Google document of its kind? */
 static bool counts(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
 {
 	const struct doc *remote = remote_of(docs, doc->kind), *file = NULL;
@@ -317,11 +320,11 @@ static bool wants_document(const struct state *state, const struct shop_docs *do
 	if (!counts(state, docs, doc))
 		return false;
 	if (version > 0 && strcmp(digest, doc->digest) == 0)
-		return doc->is_remote; /* from now on it is the document that counts, and that is on record */
+		return doc->is_remote; /* records that the Google document counts from now on */
 	return doc->row != &shop_document || !would_orphan_a_text(state, docs);
 }
 
-/* A text that was there and is gone is more likely a slip than a wish. */
+/* A published text that is missing now is more likely a mistake than a wish. */
 static bool is_gone(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
 {
 	char digest[100];
@@ -335,7 +338,7 @@ static void alarm_name(const struct doc *doc, char ret[48])
 	snprintf(ret, 48, "document.%s%.31s", doc->is_remote ? "google." : "", doc->kind);
 }
 
-/* A file that stands back behind a document raises nothing; nor does a document that is not named any more. */
+/* A file that a Google document replaces raises no alarm, nor does a document that is no longer named. */
 static bool may_alarm(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
 {
 	return doc->is_remote ? doc->google[0] != '\0' : counts(state, docs, doc);
@@ -370,9 +373,12 @@ static struct wanted want(const struct state *state, const struct shop_docs *doc
 	return wanted;
 }
 
-/* --- saying it --- */
+/* --- publishing it --- */
 
-/* Only the last version of a text stays in the log: it tells itself which Google document a file took the place of. */
+/*
+ * Only the last version of a text stays in the log, so it also holds the digest of the Google document that a
+ * file replaced.
+ */
 static void note_google(const struct state *state, const struct wanted *wanted, char ret[65])
 {
 	_cleanup_(buffer_free) struct buffer digest = { 0 };
@@ -464,7 +470,10 @@ static bool adopt_further(const char *shop, const char *key, void *context)
 	return true;
 }
 
-/* Further texts, such as a language's, that were said and whose files this run never saw: they are gone. */
+/*
+ * Adds further texts, such as those of a language, that were published and whose files this run never saw:
+ * the files are gone.
+ */
 static void adopt_said(const struct state *state, struct shop_docs *docs)
 {
 	struct adopting adopting = { .docs = docs };
@@ -478,7 +487,7 @@ static void adopt_said(const struct state *state, struct shop_docs *docs)
 		judge(docs);
 }
 
-/* The first thing that there is to say; false: all is said. */
+/* Finds the first document or alarm to publish. false: there is none. */
 static bool find_wanted(const struct state *state, struct wanted *ret)
 {
 	const struct mirror *context = mirror_context(state);

@@ -1,10 +1,12 @@
 /*
- * watcher.c: what lies in the shops' folders, read when it has come to rest
+ * watcher.c: reads the files in the shops' folders when they have stopped changing
  *
- * Owns:      the inotify descriptor, and of each file what it looked like at the last look.
- * Promises:  a saved file is seen within a second; files are read only when they have not changed for a moment, so that half
- *            a file is not taken for a whole one. Editors rename, networks lose events: every few seconds it looks anyway.
- * Fails by:  logging. A folder that cannot be read is looked at again; nothing that was seen is forgotten for it.
+ * Owns:      the inotify descriptor, and the attributes of each file at the last look.
+ * Promises:  a saved file is seen within a second; files are read only when they have not changed for a
+ *            moment, so that half a file is not taken for a whole one. Because editors rename files and
+ *            networks lose events, it also looks every few seconds without an event.
+ * Fails by:  logging. A folder that cannot be read is looked at again, and the texts that were seen in it are
+ *            kept.
  * Read next: mirror.c
  */
 #include "services/platform/mirror/watcher.h"
@@ -34,12 +36,12 @@ enum { FURTHER_MAX = 60 }; /* texts of a shop, beside one of each kind */
 	(IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB |                \
 		IN_DELETE_SELF | IN_MOVE_SELF)
 
-/* What a file looks like from outside. All zero: there is none. */
+/* The attributes of a file. All zero: there is no file. */
 struct looks {
 	ino_t inode;
 	off_t size;
 	struct timespec changed; /* also by a change of rights or owner */
-	int error;               /* of stat, but ENOENT */
+	int error;               /* of stat, except ENOENT and ENOTDIR */
 };
 
 struct file {
@@ -54,8 +56,8 @@ struct folder {
 	struct file *files; /* one of each kind, then further ones (voices of languages) as they were found */
 	size_t count, kinds;
 	int64_t changed_us; /* boot time of the look that found it changed */
-	bool read;          /* since then */
-	bool overfull;      /* with more further texts than are taken; it was logged */
+	bool read;          /* it was read since then */
+	bool overfull;      /* it has more further texts than are read, which was logged */
 };
 
 struct watcher {
@@ -64,7 +66,8 @@ struct watcher {
 	int inotify;
 	struct list folders;
 	int64_t look_at_us;
-	int complained; /* the error of the shops' folder that was logged last */
+	int complained;           /* the error of the shops' folder that was logged last */
+	bool lacks_watches, told; /* a folder could not be watched at this look; that was logged, and is not over */
 };
 
 struct watcher *watcher_new(const char *shops, struct mirror *into)
@@ -101,13 +104,22 @@ int watcher_fd(const struct watcher *watcher)
 	return watcher->inotify;
 }
 
-/* Adding a watch that is there already changes nothing; one whose folder was replaced is renewed. */
+/*
+ * Adding an existing watch changes nothing; the watch of a folder that was replaced is renewed. Of several folders
+ * that cannot be watched, as with too few watches, one is logged.
+ */
 static void watch(struct watcher *watcher, const char *path)
 {
-	if (watcher->inotify >= 0 && inotify_add_watch(watcher->inotify, path, EVENTS | IN_ONLYDIR) < 0 &&
-		errno != ENOENT)
-		log_event(LOG_WARNING, "cannot watch %s: %s; it is looked at every %d s", path, strerror(errno),
-			(int)(LOOK_ANYWAY_US / US_PER_S));
+	if (watcher->inotify < 0 || inotify_add_watch(watcher->inotify, path, EVENTS | IN_ONLYDIR) >= 0 ||
+		errno == ENOENT)
+		return;
+	watcher->lacks_watches = true;
+	if (!watcher->told)
+		log_event(LOG_WARNING,
+			"cannot watch %s: %s (see fs.inotify.max_user_watches); it and others like it are looked at "
+			"every %d s",
+			path, strerror(errno), (int)(LOOK_ANYWAY_US / US_PER_S));
+	watcher->told = true;
 }
 
 void watcher_wake(struct watcher *watcher, int64_t boot_us)
@@ -178,7 +190,7 @@ static void tell_too_long(const struct file *file, const char *path, char ret_wh
 	snprintf(ret_why, OWNER_TEXT_WHY + 8, "it %s", why);
 }
 
-/* A file of more than the most is kept just long enough to be refused as too long. false: it is not there. */
+/* Reads one text. A file that is too long is refused, with the reason. false: there is no file. */
 static bool read_doc(const struct watcher *watcher, const struct folder *folder, const struct file *file,
 	struct buffer *text, char why[OWNER_TEXT_WHY + 8], struct seen *ret)
 {
@@ -244,7 +256,7 @@ static void add_each_kind(struct folder *folder)
 		add_file(folder, row, row->name);
 }
 
-/* A folder that cannot be listed has the further texts that it had: nothing is taken back for it. */
+/* Adds the further texts of the folder. If it cannot be listed, the folder keeps the texts that it had. */
 static void list_further(const struct watcher *watcher, struct folder *folder)
 {
 	char path[PATH_MAX], kind[DOCUMENT_KIND_ROOM];
@@ -269,7 +281,7 @@ static void list_further(const struct watcher *watcher, struct folder *folder)
 	closedir(dir);
 }
 
-/* Further texts that are gone: of what the next look finds, they are new again. */
+/* Drops the further texts whose files are gone. If the next look finds such a file, it is a new one. */
 static void forget_gone(struct folder *folder)
 {
 	size_t kept = 0;
@@ -299,7 +311,7 @@ static bool has_changed(const struct watcher *watcher, struct folder *folder)
 	return changed;
 }
 
-/* true: it has come to rest, and was read. */
+/* true: the files have stopped changing, and were read. */
 static bool look_at_shop(struct watcher *watcher, struct folder *folder, int64_t boot_us)
 {
 	if (has_changed(watcher, folder) || folder->changed_us == 0) {
@@ -345,7 +357,7 @@ static void note_folder(struct watcher *watcher, const char *name)
 		log_event(LOG_ERROR, "%s is no shop: a shop's name has a-z, 0-9 and -, at most 40 characters", path);
 }
 
-/* -errno of the shops' folder; it is logged once. */
+/* Returns -errno of the shops' folder; the error is logged once. */
 static int list_folders(struct watcher *watcher)
 {
 	DIR *dir = opendir(watcher->path);
@@ -369,8 +381,13 @@ int64_t watcher_look(struct watcher *watcher, int64_t boot_us)
 
 	if (boot_us < watcher->look_at_us)
 		return watcher->look_at_us - boot_us;
+	watcher->lacks_watches = false;
 	watch(watcher, watcher->path);
-	if (list_folders(watcher) == 0)
+	int listed = list_folders(watcher);
+	if (watcher->told && !watcher->lacks_watches)
+		log_event(LOG_NOTICE, "every folder in %s is watched again", watcher->path);
+	watcher->told = watcher->lacks_watches;
+	if (listed == 0)
 		LIST_EACH (hook, &watcher->folders) {
 			struct folder *folder = LIST_ENTRY(hook, struct folder, hook);
 			if (shop_name_valid(folder->shop) && !look_at_shop(watcher, folder, boot_us))

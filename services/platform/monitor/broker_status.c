@@ -8,6 +8,7 @@
  */
 #include "services/platform/monitor/broker_status.h"
 
+#include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 
 #define ASK_EVERY_US (5 * US_PER_S)
@@ -17,7 +18,7 @@
 static void answered(void *context, bool ok, const char *text, bool more)
 {
 	struct broker_status *status = context;
-	struct view view;
+	_cleanup_(view_clear) struct view view = { 0 };
 
 	(void)more;
 	status->asked = false;

@@ -1,10 +1,12 @@
 /*
- * check.c: the conditions that somebody must be told about, in words with a remedy: of the installation, and of one shop: its storefront
- * signs with the wrong secret, or the old one, has stopped sending, or its carts cannot be mailed
+ * check.c: the conditions that the admin must be told about, in words with a remedy: of the installation, and
+ * of one shop, whose storefront signs with a wrong or old secret or has stopped sending, or whose carts
+ * cannot be mailed
  *
- * Promises:  no address, token or secret in a text: alarms are mailed and shown. Strangers' noise beside a storefront that sends well raises
- *            nothing: they can make any number.
- * Read next: conditions.c (when it asks, and which alarms it publishes), webhook_health.c, astray.c
+ * Promises:  no address, token or secret is in a text, because alarms are mailed and shown. The noise of
+ *            strangers at a storefront that sends well raises nothing, because they can make any amount of
+ *            it.
+ * Read next: conditions.c (calls it and publishes the alarms), webhook_health.c, astray.c
  */
 #include "services/platform/monitor/check.h"
 
@@ -122,7 +124,7 @@ static bool ambiguous(const struct circumstances *now, Alarm *ret)
 			count.example);
 }
 
-/* One mail of twenty is five in a hundred, and says more about an address than about a mail server. */
+/* One failed mail of twenty is five per cent, but tells more about an address than about a mail server. */
 static bool sender_failures(const struct circumstances *now, Alarm *ret)
 {
 	struct rows_mailing mails = rows_mailing(now->state, now->now_us);
@@ -210,7 +212,9 @@ static bool connections(const struct circumstances *now, Alarm *ret)
 		say_held(ret, "the broker's sockets", now->view->turned_away);
 }
 
-/* An absence note now and then is no alarm. A form of bounce that cannot be read here, or a flood, is one. */
+/*
+ * An absence note now and then is no alarm. A kind of bounce that nothing here can read, or a flood, is one.
+ */
 static bool mails_aside(const struct circumstances *now, Alarm *ret)
 {
 	if (now->view->aside_full)

@@ -1,9 +1,11 @@
 /*
- * conditions.c: looks at each condition, and says the alarm when one begins and when it is over
+ * conditions.c: checks each condition, and publishes an alarm when it begins and when it ends
  *
- * Owns:      since when each condition holds, and what is said and not confirmed yet.
- * Promises:  a change is said once, when it has held for the condition's patience, and not looked at again until it is folded.
- * Read next: check.c (what is wrong), alarm_state.c (which alarms stand), monitor.c (how the admin hears of it)
+ * Owns:      the time since when each condition holds, and the count of published messages that are not
+ *            confirmed yet.
+ * Promises:  a change is published once, when it has lasted for the condition's patience; nothing is checked
+ *            again until it is folded.
+ * Read next: check.c (the conditions), alarm_state.c (which alarms stand), monitor.c (tells the admin)
  */
 #include "services/platform/monitor/conditions.h"
 
@@ -60,7 +62,10 @@ static void say_news(struct conditions *conditions, const char *shop, const Alar
 		"alarm %s %s shop=%s: %s", alarm->kind, alarm->raised ? "raised" : "over", shop, alarm->text);
 }
 
-/* Of an alarm whose figures have moved: no news for the admin, so it is said again now and then only, under the name of who has seen it. */
+/*
+ * Publishes a standing alarm again if its figures have changed. That is no news for the admin, so it is done
+ * only now and then, and the alarm keeps the name of the admin who has seen it.
+ */
 static void say_figures(const struct look *look, const char *shop, Alarm *alarm)
 {
 	Alarm standing;
@@ -109,7 +114,10 @@ static void look_at(enum condition condition, const struct look *look)
 	say_news(look->conditions, SHOP_OF_ALL, &alarm);
 }
 
-/* There is nothing to wait for: each of these conditions looks at a window of its own, or at what stands now. */
+/*
+ * These conditions need no patience: each covers a period of its own, or what stands now. true: the alarm
+ * stood already.
+ */
 static bool look_at_one(const struct look *look, const char *shop, enum shop_condition condition, Alarm *ret)
 {
 	bool is_so = check_shop(look->now.state, shop, condition, look->now.now_us, ret);

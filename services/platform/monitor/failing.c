@@ -1,11 +1,11 @@
 /*
- * failing.c: folds what the broker counted of failures
+ * failing.c: folds the failures that the broker counted
  *
  * Owns:      the table failing (queue -> struct failing_row).
- * Promises:  pure. A failure counts once, however often the monitor is started: what was counted is a fact. Failures while it was not
- *            there count when it first sees them.
+ * Promises:  pure. A failure counts once, however often the monitor is started, because each count is a fact.
+ *            Failures while the monitor was away count when it first sees them.
  * Fails by:  missing what the broker counted between the monitor's last look and the broker's end.
- * Read next: conditions.c (who compares), check.c
+ * Read next: conditions.c (the caller), check.c
  */
 #include "services/platform/monitor/failing.h"
 #include "bus/base/clock.h"

@@ -1,9 +1,10 @@
 /*
  * main.c: the process cartbus-monitor
  *
- * Owns:      the parts of the process: the broker's status, the conditions, the ways to the admin, the metrics' page, the traces; and what to
- *            do without the broker.
- * Read next: broker_status.c (the rhythm), conditions.c (what is said when), monitor.c (who is told), broker_away.c, page.c
+ * Owns:      the parts of the process: the broker's status, the conditions, the channels to the admin, the
+ *            metrics' page, the traces, and the watch for a broker that is away.
+ * Read next: broker_status.c (asks the broker), conditions.c (publishes alarms), monitor.c (tells the admin),
+ *            broker_away.c, page.c
  */
 #include "bus/actor/process.h"
 #include "bus/base/log.h"

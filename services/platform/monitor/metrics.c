@@ -1,9 +1,11 @@
 /*
- * metrics.c: what the broker answered and what the monitor folded (mails, timers, the budget, alarms), as text for Prometheus
+ * metrics.c: writes the broker's answer and the monitor's folds (mails, timers, the budget, alarms) as text
+ * for Prometheus
  *
- * Promises:  pure; a table per part of the answer, so that a metric is a row. Without an answer nothing is told of the broker but
- *            that it is away: a number that stands still would say that all is well.
- * Read next: metrics_processes.c (what each process counts), totals.c (what was folded), page.c (who is told)
+ * Promises:  pure; one table for each part of the answer, so that a metric is a row. Without an answer the
+ *            text says of the broker only that it is away: old numbers would look as if all were well.
+ * Read next: metrics_processes.c (the counts of each process), totals.c (the folded counts), page.c (serves
+ *            the text)
  */
 #include "services/platform/monitor/metrics.h"
 
@@ -18,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what was folded ---- */
+/* ---- the folds ---- */
 
 #define NANO 1e9
 static const int64_t AMBIGUOUS_TOLD_US = US_PER_DAY;
@@ -191,7 +193,7 @@ void metrics_tell_folded(const struct state *state, int64_t now_us, struct metri
 	metrics_add(told, "next_cart_us", next_us == INT64_MAX ? 0 : (uint64_t)next_us);
 }
 
-/* ---- the text, and what the broker answered ---- */
+/* ---- the text, and the broker's answer ---- */
 
 void metric_begin(struct buffer *to, const char *name, const char *type, const char *help)
 {
@@ -209,7 +211,7 @@ void metric_label(char labels[METRIC_LABELS_MAX], const char *name, const char *
 	char shown[LABEL_MAX + 1], escaped[ESCAPED_MAX];
 	size_t len = 0, used = strlen(labels);
 
-	TEXT_COPY(shown, value); /* Prometheus refuses a page in which half a letter stands */
+	TEXT_COPY(shown, value); /* Prometheus refuses a page with half a character */
 	for (const char *at = shown; *at; at++) {
 		if (strchr("\\\"\n", *at))
 			escaped[len++] = '\\';

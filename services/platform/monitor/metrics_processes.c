@@ -1,7 +1,8 @@
 /*
- * metrics_processes.c: what the processes count, as they told it to the broker (bus/actor/runtime/metrics.c)
+ * metrics_processes.c: writes the counts that processes sent to the broker (bus/actor/runtime/metrics.c)
  *
- * Promises:  a process tells what is not 0; here each counter of each is there from its first session on, so that a rate over it is right.
+ * Promises:  a process sends only counts that are not 0; here every counter of a process is present from its
+ *            first session on, so that a rate over it is right.
  */
 #include "bus/actor/runtime/runtime.h"
 #include "bus/base/clock.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 
 struct counter {
-	const char *told, *name, *labels, *help; /* help NULL: more of the one before */
+	const char *told, *name, *labels, *help; /* help NULL: of the metric before */
 };
 
 static const struct counter of_every[] = {
@@ -127,7 +128,7 @@ static const char *text(const json_t *object, const char *name)
 	return value ? value : "";
 }
 
-/* A session of the command `cartbus` has a new name each time: no series are made of it. */
+/* A session of the command `cartbus` has a new name each time, so it gets no series. */
 static bool is_process(const json_t *session)
 {
 	return strcmp(text(session, "service"), "cartbus") != 0;
@@ -227,7 +228,7 @@ static int count_sessions(const json_t *sessions, const char *service)
 	return count;
 }
 
-/* Of every service that has a queue, also where there is none: that is when it matters. */
+/* Writes a value for every service that has a queue, also if no instance runs: then the value matters. */
 static void write_running(const struct metrics *metrics, const json_t *sessions, struct buffer *to)
 {
 	static const char name[] = "cartbus_service_instances";
@@ -262,7 +263,7 @@ static void write_lag(const json_t *sessions, struct buffer *to)
 	}
 }
 
-/* Each of who asks somebody, from its first session on, so that the first time counts. */
+/* Writes a value for each peer of a service from its first session on, so the first throttling counts. */
 static void write_throttles(const json_t *sessions, struct buffer *to)
 {
 	static const char metric[] = "cartbus_service_throttled_total";

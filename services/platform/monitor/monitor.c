@@ -1,18 +1,20 @@
 /*
- * monitor.c: what alarms are made from, and who hears of them: the admin is told that one was raised, and that it is over, once on every way
+ * monitor.c: tells the admin once on every channel that an alarm was raised, and that it is over
  *
  * Hears:     alarm, alarm.due
  * Remembers: reminder.due, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, audit, shop.status, timer.set,
  *            timer.cancel, timer.fired, gateway.seen, alarm, alarm.due, alarm.told, queue.failed, model.used, send.claim,
  *            reminder.released, cart.state, document
  * Says:      alarm, alarm.due, alarm.told, queue.failed
- * Promises:  an alarm of any service is told: one notice per way for each time that it is raised or ends, in that order, however often it is
- *            said again. A monitor that dies between sending and its word of it sends again, with the same id: told twice rather
- *            than never. A way that is slow or broken holds up nobody but itself.
- * Fails by:  alarm.told with what the other side said, after a week of trying, or at once when trying again would not help; until
- *            then, and after that, alarm-undelivered on the ways that work. The alarm stands in `cartbus status` whether or not
- *            anybody could be reached.
- * Read next: check.c (what is wrong), conditions.c (when it is asked), alarm_state.c (which alarms are new), channels.c (what is sent)
+ * Promises:  an alarm of any service is told: one notice per channel each time that it is raised or ends, in
+ *            that order, however often it is published again. A monitor that dies after it sent a notice and
+ *            before it said so sends the notice again, with the same id: the admin is told twice rather than
+ *            never. A channel that is slow or broken delays no other.
+ * Fails by:  alarm.told with the words of the other side, after a week of trying, or at once if trying again
+ *            would not help; until then, and after that, alarm-undelivered on the channels that work. The
+ *            alarm stands in `cartbus status` even if the admin could not be reached.
+ * Read next: check.c (the conditions), conditions.c (publishes the alarms), alarm_state.c (which alarms are
+ *            new), channels.c (makes the notices)
  */
 #include "services/platform/monitor/monitor.h"
 
@@ -37,7 +39,7 @@
 #define MAIL_DEADLINE_US (12 * US_PER_MINUTE)
 #define POST_DEADLINE_US (20 * US_PER_S)
 #define POST_LEAST_US (3 * US_PER_S)       /* at any rate of the clock */
-#define EFFECT_DEADLINE_US (US_PER_MINUTE) /* above the request's own, so that it can say what happened */
+#define EFFECT_DEADLINE_US (US_PER_MINUTE) /* above the request's own, which can then tell what happened */
 #define GIVE_UP_US (7 * US_PER_DAY)
 static const int64_t backoff_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE,
 	US_PER_HOUR };
@@ -92,7 +94,7 @@ static enum verdict again(const struct monitor *context, const AlarmDue *due, co
 }
 
 struct post {
-	struct http_request request; /* first: what the driver takes */
+	struct http_request request; /* first, because the driver takes it */
 };
 
 static void post_free(void *request)
@@ -222,7 +224,7 @@ const struct service monitor = {
 	.batch_projections = true,
 	.layout = 8,
 	.exclusive = true,
-	.operator_ = true, /* asks the broker how it is */
+	.operator_ = true, /* it asks the broker for its status */
 	.hears = HEARING(HEARS(alarm, notifier_hear_alarm), HEARS(alarm_due, notifier_hear_due)),
 	.remembers = REMEMBERING(REMEMBERS(reminder_due, rows_remember_due), REMEMBERS(reminder_sent, remember_sent),
 		REMEMBERS(reminder_refused, rows_remember_outcome),

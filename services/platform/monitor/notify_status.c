@@ -1,9 +1,11 @@
 /*
- * notify_status.c: folds whether alarms arrive
+ * notify_status.c: folds which channels to the admin work
  *
- * Owns:      the tables telling (way, alarm's number -> when it was raised or ended) and unreached (way -> what was answered last).
- * Promises:  pure. A test that arrives mends a way; one that does not arrive says so to who asked for it, and raises nothing.
- * Read next: monitor.c (who says it), check.c
+ * Owns:      the tables telling (way, alarm's number -> when it was raised or ended) and unreached (way ->
+ *            its last answer).
+ * Promises:  pure. A test that arrives mends a channel; the failure of a test is told to the person who asked
+ *            for it, and raises nothing.
+ * Read next: monitor.c (publishes the facts), check.c
  */
 #include "services/platform/monitor/notify_status.h"
 #include "services/platform/monitor/alarm_state.h"

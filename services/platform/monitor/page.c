@@ -1,10 +1,11 @@
 /*
- * page.c: GET /metrics, for Prometheus
+ * page.c: serves GET /metrics for Prometheus
  *
  * Owns:      the server (services/kit/web/web.h).
- * Promises:  no client of the page holds up the alarms, however slowly it reads: few connections, little memory for each, an end to each. A browser that was
- *            led here by another's page is not answered: it asks for a name that is not ours.
- * Fails by:  404, 405, 421; a line in the log, once, while the address is taken: it is tried again.
+ * Promises:  no client of the page delays the alarms, however slowly it reads: connections are few, have
+ *            little memory, and end. A browser that another site's page sent here gets no metrics, because it
+ *            asks for a name that is not ours.
+ * Fails by:  404, 405, 421; one line in the log while the address is taken, which is tried again.
  * Read next: metrics.c
  */
 #include "services/platform/monitor/page.h"
@@ -37,19 +38,19 @@ static const int64_t AGAIN_US = 10 * US_PER_S;
 static struct page {
 	struct web *web; /* NULL: not listening */
 	const struct config *config;
-	struct web_proxies here; /* this machine, on which nobody is told from another by an address */
+	struct web_proxies here; /* this machine: addresses do not tell its clients apart */
 	struct loop *loop;
 	const struct clock *clock;
 	const char *host, *port; /* the configuration's */
 	page_fn *write;
 	int64_t listen_at_us; /* boot time */
-	bool told;            /* that it does not listen */
+	bool told;            /* it was logged that the page does not listen */
 	struct turned_away turned_away;
 } page;
 
-/* ---- who may read ---- */
+/* ---- readers ---- */
 
-/* The host of a Host header, without port and brackets, in small letters. false: it is none. */
+/* Reads the host of a Host header, without port and brackets, in small letters. false: there is none. */
 static bool host_of(const char *header, char ret[HOST_ROOM])
 {
 	size_t len = *header == '[' ? strcspn(header, "]") : strcspn(header, ":");
@@ -124,10 +125,10 @@ static bool answer_metrics(void *context, struct web_request *asked)
 
 static void on_ready(void *context)
 {
-	(void)context; /* before_wait works */
+	(void)context; /* before_wait does the work */
 }
 
-/* -errno */
+/* Returns the socket, or -errno. */
 static int listen_socket(void)
 {
 	const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };

@@ -1,12 +1,13 @@
 /*
  * recovered.c: folds which carts a reminder was sent for, and which of them were bought
  *
- * Owns:      tables reminded (shop, cart -> when its first reminder went), reminded.at (one list of all shops, when/shop/cart),
- *            reminded.from (no row of that list is older: it need not be asked for each mail) and recovered (hour of the day, over all
- *            shops -> struct hour_row; "ever" -> how many).
- * Promises:  pure; a cart counts once, and only while its reminder is not older than a month. What is older is forgotten as new
- *            ones come, so the rows are those of a month.
- * Fails by:  counting too few: a reminder for a cart that was merged into another, which was bought.
+ * Owns:      tables reminded (shop, cart -> when its first reminder went), reminded.at (one list of all
+ *            shops, when/shop/cart), reminded.from (no row of that list is older, so the list need not be
+ *            read for each mail) and recovered (hour of the day, over all shops -> struct hour_row; "ever" ->
+ *            how many).
+ * Promises:  pure; a cart counts once, and only while its reminder is not older than a month. Older rows are
+ *            removed as new ones come, so the rows are those of a month.
+ * Fails by:  counting too few: it misses a cart that was merged into another cart before that one was bought.
  * Read next: totals.c
  */
 #include "services/platform/monitor/recovered.h"
@@ -51,7 +52,7 @@ static bool first_row(const char *shop, const char *key, void *context)
 	return false;
 }
 
-/* false: there is none that is so old. */
+/* Removes the oldest row. false: no row is older than before_us. */
 static bool forget_oldest(struct state *state, int64_t before_us)
 {
 	char key[AT_KEY_MAX] = "";
@@ -108,7 +109,7 @@ static void count(struct state *state, int64_t at_us)
 	snprintf(key, sizeof(key), "%02d", (int)(hour % HOURS));
 	STATE_GET(state, recovered_hours, everywhere, key, &row);
 	if (row.hour > hour)
-		return; /* said so late that its hour's place was taken */
+		return; /* published so late that a later hour has its place */
 	if (row.hour < hour)
 		row = (struct hour_row){ .hour = hour };
 	row.count++;

@@ -1,11 +1,11 @@
 /*
- * rows.c: the monitor's memory
+ * rows.c: folds reminders, mails and timers for the monitor
  *
  * Owns:      tables waiting and ambiguous (shop, cart/step -> time), timer (shop, name -> version, due), timer.due (one list of all
  *            shops, due/shop/name), mode (shop -> mode), mailing (hour of the day, over all shops -> struct mailing_row).
- * Promises:  a reminder waits from its reminder.due until any outcome, or until the record says that it was put off; a timer of an
- *            older version changes nothing.
- * Read next: check.c (what is made of it)
+ * Promises:  a reminder waits from its reminder.due until any outcome, or until an audit says that it was
+ *            deferred; a timer of an older version changes nothing.
+ * Read next: check.c (the conditions)
  */
 #include "services/platform/monitor/rows.h"
 #include "bus/base/cleanup.h"
@@ -133,7 +133,7 @@ int64_t rows_first_timer_us(const struct state *state)
 	return first_us;
 }
 
-/* A key is when/shop/name. Timers that are no cart's are few: ticks of services, and those repeat. */
+/* A key is due/shop/name. Few timers belong to no cart: ticks of services, and those repeat. */
 static bool first_cart_due(const char *shop, const char *key, void *context)
 {
 	const char *name = strchr(key, '/');
@@ -174,7 +174,7 @@ static void remember_mailing(struct state *state, const char *topic, int64_t at_
 	snprintf(key, sizeof(key), "%02d", (int)(hour % HOURS));
 	STATE_GET(state, mailing, everywhere, key, &row);
 	if (row.hour > hour)
-		return; /* said so late that its hour's place was taken */
+		return; /* published so late that a later hour has its place */
 	if (row.hour < hour)
 		row = (struct mailing_row){ .hour = hour };
 	row.mails.tried++;
@@ -226,7 +226,7 @@ struct counting {
 	struct rows_count count;
 };
 
-/* By itself, or with all the others. */
+/* Is the shop paused, by itself or with all the others? */
 static bool is_paused(const struct state *state, const char *shop)
 {
 	return STATE_NUMBER(state, mode, SHOP_OF_ALL, "") == MODE_PAUSED ||

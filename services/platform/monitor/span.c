@@ -1,8 +1,8 @@
 /*
  * span.c: a message of the log as a span of its trace
  *
- * Promises:  the same message gives the same span to every caller, each time; no string of a payload but the cart's id and the one
- *            word that the table of topics names is in it, and neither if it holds an @.
+ * Promises:  the same message always gives the same span. Of a payload's strings a span has only the cart's
+ *            id and the one word that the table of topics names, and neither if it has an @.
  * Read next: tracing.c
  */
 #include "services/platform/monitor/span.h"
@@ -56,7 +56,10 @@ static void id_of(const char *trace, uint64_t seq, char ret[PARENT_LEN + 1])
 	snprintf(ret, PARENT_LEN + 1, "%016" PRIx64, text_hash(BYTES(named, sizeof(named))) | 1); /* never zero */
 }
 
-/* Without a cause it is the storefront's own span, if it has one: a trace that began here has none (kit/endpoint/traceparent.h). */
+/*
+ * Without a cause the parent is the storefront's own span, if there is one: a trace that began here has none
+ * (kit/endpoint/traceparent.h).
+ */
 static void parent_of(const struct message_meta *said, char ret[PARENT_LEN + 1])
 {
 	ret[0] = '\0';

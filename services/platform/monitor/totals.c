@@ -1,9 +1,9 @@
 /*
- * totals.c: counts that are folded
+ * totals.c: folds the counts for the metrics
  *
  * Owns:      table totals ("mails", "timers", "models", "model-ends"), kept for the installation as a whole.
- * Promises:  pure; what is counted only grows, but for the timers that are pending. A monitor that folds the log anew counts what the
- *            log still knows.
+ * Promises:  pure; counts only grow, except that of the pending timers. A monitor that folds the log anew
+ *            counts what the log still has.
  * Read next: metrics.c
  */
 #include "services/platform/monitor/totals.h"
@@ -11,7 +11,7 @@
 #include "proto/cart_topics.h"
 #include <string.h>
 
-/* One table, whose rows are told apart by their keys. */
+/* These are one table; the keys tell the rows apart. */
 STATE_STRUCTS(totals_mails, "totals", struct totals_mails);
 STATE_STRUCTS(totals_timers, "totals", struct totals_timers);
 STATE_STRUCTS(totals_models, "totals", struct totals_models);

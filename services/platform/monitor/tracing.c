@@ -1,17 +1,20 @@
 /*
- * tracing.c: from the tap to the collector
+ * tracing.c: sends spans from the tap to the collector
  *
- * Owns:      a tap, masked as for everybody who may not see payloads; the spans that wait and the batch that is on its way.
- * Promises:  the collector holds up nobody: what it does not take within its time is tried again, what comes meanwhile waits for as
- *            long as there is room for it, in memory, and then is dropped and counted. Nothing of it is on a disk. The broker drops what
- *            we are too slow for, and a gap in the numbers is counted. A batch that may have arrived goes again: its spans have
- *            the same ids.
+ * Owns:      a tap whose payloads are masked, as for every process that may not see them; the spans that wait
+ *            and the batch that is on its way.
+ * Promises:  the collector delays no other work: a batch that it does not take in time is sent again; spans
+ *            that come meanwhile wait in memory while there is room, and then are dropped and counted.
+ *            Nothing is written to a disk. The broker drops messages for which this process is too slow, and
+ *            a gap in the numbers is counted. A batch that may have arrived is sent again: its spans have the
+ *            same ids.
  * Fails by:  a line in the journal when the collector stops taking spans and when it takes them again; counters.
  * Read next: span.c
  */
 #include "services/platform/monitor/tracing.h"
 #include "bus/actor/tap.h"
 #include "bus/base/log.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/http/http.h"
 #include "services/platform/monitor/span.h"
@@ -22,7 +25,7 @@
 enum {
 	SPANS_AT_ONCE = 256,
 	SPANS_WAITING_MOST = 2048,
-	HEARD_AT_ONCE = 512, /* then the monitor's own work */
+	HEARD_AT_ONCE = 512, /* then the monitor's other work has its turn */
 	TIMES_KNOWN = 1 << 14,
 	ANSWER_MOST = 64 * 1024,
 };
@@ -31,7 +34,7 @@ static const int64_t AGAIN_US = 1 * US_PER_S, AGAIN_MOST_US = 30 * US_PER_S;
 
 static struct tracing {
 	const struct clock *clock;
-	struct tap *tap; /* NULL: nobody collects */
+	struct tap *tap; /* NULL: there is no collector */
 	struct span_share share;
 	char url[HTTP_URL_MAX];
 	struct times {
@@ -39,9 +42,9 @@ static struct tracing {
 		int64_t time_us;
 	} * times; /* of the latest messages, by number */
 	uint64_t last_seq;
-	json_t *waiting; /* spans by who said them */
+	json_t *waiting; /* spans by the service that published the message */
 	uint64_t waiting_count;
-	int64_t gathered_at_us; /* boot time at which they are to go */
+	int64_t gathered_at_us; /* boot time at which they are sent */
 	struct http_client *client;
 	struct http_request request;
 	struct http_call *call; /* NULL: nothing is on its way */
@@ -84,7 +87,10 @@ static void gather(const struct message_meta *said, struct bytes payload)
 	}
 	if (!spans) {
 		spans = json_array();
-		json_object_set_new(tracing.waiting, said->said_by, spans);
+		if (json_object_set_new(tracing.waiting, said->said_by, spans) < 0) { /* the name is not UTF-8 */
+			tracing.counts.dropped++;
+			return;
+		}
 	}
 	json_array_append_new(spans, span_of(said, payload, time_of(said->cause)));
 	if (tracing.waiting_count++ == 0)
@@ -96,10 +102,12 @@ static bool hear(void)
 {
 	struct bytes payload;
 	struct message_meta said;
-	int heard = 0;
+	int heard = 0, failed;
 
-	while (heard < HEARD_AT_ONCE && tap_next(tracing.tap, 0, &said, &payload) != -EAGAIN) {
+	while (heard < HEARD_AT_ONCE && (failed = tap_next(tracing.tap, 0, &said, &payload)) != -EAGAIN) {
 		heard++;
+		if (failed < 0) /* not a message; the next one's number shows that one is missed */
+			continue;
 		note_time(&said);
 		if (span_is_wanted(&said, tracing.share))
 			gather(&said, payload);
@@ -141,7 +149,7 @@ static void try_again(const struct http_answer *answer)
 		clock_boot_us(tracing.clock) + http_answer_retry_us(answer, tracing.again_us, AGAIN_MOST_US);
 }
 
-/* "partialSuccess": how many of a batch that was taken were not. */
+/* Reads "partialSuccess": how many spans of an accepted batch were not taken. */
 static uint64_t rejected(const struct http_answer *answer)
 {
 	json_t *said = json_loadb(answer->body.len > 0 ? answer->body.data : "", answer->body.len, 0, NULL);
@@ -152,7 +160,7 @@ static uint64_t rejected(const struct http_answer *answer)
 	return number < 0 ? 0 : (uint64_t)number > tracing.batch_count ? tracing.batch_count : (uint64_t)number;
 }
 
-/* Which answers to try again upon: OTLP/HTTP, "Retryable Response Codes". */
+/* Is the answer a reason to try again? OTLP/HTTP, "Retryable Response Codes". */
 static bool is_passing(const struct http_answer *answer)
 {
 	return answer->end == HTTP_NOT_SENT || answer->end == HTTP_UNKNOWN ||
@@ -205,12 +213,14 @@ static void make_batch(void)
 
 	tracing.batch = json_dumps(request, JSON_COMPACT);
 	tracing.batch_count = tracing.waiting_count;
+	if (!tracing.batch)
+		die("no memory for traces");
 	json_decref(request);
 	json_object_clear(tracing.waiting);
 	tracing.waiting_count = 0;
 }
 
-/* How long until there is something to send; -1: not before something is heard or answered. */
+/* Sends a due batch. Returns how long until one is due; -1: not before a message is heard or answered. */
 static int64_t send_what_is_due(void)
 {
 	int64_t now_us = clock_boot_us(tracing.clock);
@@ -271,15 +281,15 @@ void tracing_start(struct loop *loop, const struct config *config, const struct 
 	snprintf(tracing.url, sizeof(tracing.url), "%.*s/v1/traces", (int)len, collector);
 	tracing.clock = clock;
 	tracing.share = span_share_of(config_real(config, "trace", NULL, "sample"));
-	http.failures = 0; /* tried again after pauses of its own */
+	http.failures = 0; /* the pauses are those of try_again */
 	http.pause_us = 0;
 	if (tap_open(config, "monitor", false, NULL, &tracing.tap) < 0)
 		die("what the broker commits cannot be listened to: [paths] run is too long for a socket's name, or "
 		    "[connect] broker no address");
 	tracing.client = http_client_new(&http);
-	tracing.times = calloc(TIMES_KNOWN, sizeof(*tracing.times));
+	tracing.times = memory_new(TIMES_KNOWN * sizeof(*tracing.times));
 	tracing.waiting = json_object();
-	if (!tracing.times || !tracing.waiting)
+	if (!tracing.waiting)
 		die("no memory for traces");
 	loop_watch(loop, tap_fd(tracing.tap), false, heard, NULL);
 	loop_watch(loop, http_client_fd(tracing.client), false, work, NULL);

@@ -1,6 +1,7 @@
 /* view.c: reads the broker's answer to "status" */
 #include "services/platform/monitor/view.h"
 #include "bus/base/clock.h"
+#include "bus/base/memory.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static const char *text(const json_t *object, const char *name)
 	return value ? value : "";
 }
 
-/* "a, b, c" as far as it fits */
+/* Adds a name to "a, b, c" if it fits. */
 static void add_name(char *list, size_t room, const char *name)
 {
 	size_t len = strlen(list);
@@ -45,11 +46,9 @@ static void read_queue(const json_t *status, const json_t *queue, struct view *v
 	int64_t oldest_us = (int64_t)number(queue, "oldest_us");
 	char counted[64];
 	view->dead += dead;
-	if (view->queue_count < VIEW_QUEUES_MAX) {
-		struct view_queue *seen = &view->queues[view->queue_count++];
-		snprintf(seen->name, sizeof(seen->name), "%.31s", name);
-		seen->failures = number(queue, "failures");
-	}
+	struct view_queue *seen = &view->queues[view->queue_count++];
+	snprintf(seen->name, sizeof(seen->name), "%.31s", name);
+	seen->failures = number(queue, "failures");
 	if (dead) {
 		snprintf(counted, sizeof(counted), "%.31s (%llu)", name, (unsigned long long)dead);
 		add_name(view->dead_queues, sizeof(view->dead_queues), counted);
@@ -64,7 +63,10 @@ static void read_queue(const json_t *status, const json_t *queue, struct view *v
 		add_name(view->missing, sizeof(view->missing), name);
 }
 
-/* The first whose clock is far from the log's. While the broker's own jumped, that is the one to set right. */
+/*
+ * Finds the first process whose clock is far from the log's. The caller skips it if the broker's own clock
+ * jumped: then that clock must be set right.
+ */
 static void read_clocks_off(const json_t *status, struct view *view)
 {
 	size_t i;
@@ -128,6 +130,13 @@ static void read_strangers(const json_t *status, struct view *view)
 		view, text(session, "service"), (int64_t)number(json_object_get(session, "counts"), "turned_away_us"));
 }
 
+void view_clear(struct view *view)
+{
+	free(view->queues);
+	view->queues = NULL;
+	view->queue_count = 0;
+}
+
 int view_read(const char *json, struct view *ret)
 {
 	json_t *status = json_loads(json, 0, NULL), *item;
@@ -137,6 +146,8 @@ int view_read(const char *json, struct view *ret)
 		json_decref(status);
 		return -EINVAL;
 	}
+	item = json_object_get(status, "queues");
+	ret->queues = memory_new(json_array_size(item) * sizeof(*ret->queues) + 1); /* also if there are none */
 	json_array_foreach(json_object_get(status, "queues"), i, item) read_queue(status, item, ret);
 	json_array_foreach(
 		json_object_get(status, "gateways"), i, item) if (!json_is_true(json_object_get(item, "alive")))

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { VIEW_QUEUES_MAX = 24, VIEW_STRANGERS_MAX = 4 };
+enum { VIEW_STRANGERS_MAX = 4 };
 
 struct view {
 	uint64_t dead;         /* dead letters of all queues */
@@ -14,7 +14,7 @@ struct view {
 	struct view_queue {
 		char name[32];
 		uint64_t failures; /* since the broker started */
-	} queues[VIEW_QUEUES_MAX];
+	} * queues;
 	/* log time of the oldest waiting message in a queue with ready messages; 0: none */
 	int64_t oldest_ready_us;
 	char oldest_queue[32];
@@ -44,7 +44,8 @@ struct view {
 	char clock[200]; /* the broker's text about it */
 };
 
-/* -EINVAL: it is no such answer. */
+/* -EINVAL: it is no such answer. The caller calls view_clear in any case. */
 int view_read(const char *json, struct view *ret);
+void view_clear(struct view *view); /* forgets the queues; all else stays */
 
 #endif

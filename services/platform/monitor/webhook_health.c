@@ -1,10 +1,11 @@
 /*
- * webhook_health.c: folds what the gateways saw; is a topic quieter than it ever is?
+ * webhook_health.c: folds what the gateways saw, and finds topics that are quieter than usual
  *
  * Owns:      the tables door (shop -> struct hour_row) and heard (shop, topic -> struct topic_silence).
- * Promises:  of an hour no more is kept than its twelfths. Told is a pause of more than twice the longest of the last four weeks, and of four
- *            hours at least, of a topic that came twenty times and for a week. A pause that was told widens what is usual by no
- *            more than twice, so that one outage does not make it deaf for the next.
+ * Promises:  of an hour only its twelfths are kept. A pause is told if it is more than twice the longest of
+ *            the last four weeks, and more than four hours, of a topic that came at least twenty times and
+ *            for a week. A pause that was told at most doubles the usual pause, so that one outage does not
+ *            hide the next.
  * Read next: check.c
  */
 #include "services/platform/monitor/webhook_health.h"
@@ -17,7 +18,7 @@
 
 #define LEARNT_US (7 * US_PER_DAY)
 #define LEAST_SILENCE_US (4 * US_PER_HOUR)
-#define SELDOM_US (14 * US_PER_DAY) /* what pauses for longer as a matter of course is not watched */
+#define SELDOM_US (14 * US_PER_DAY) /* a topic whose limit is longer is not watched */
 enum { LEARNT_COUNT = 20, TIMES_USUAL = 2 };
 
 int64_t topic_silence_usual_us(const struct topic_silence *silence, int64_t now_us)
@@ -90,7 +91,7 @@ static void remember_hour(struct state *state, const struct message_meta *said, 
 
 	STATE_GET(state, door, said->shop, "", &row);
 	if (twelfth->number > number)
-		return; /* said so late that its place was taken */
+		return; /* published so late that a later one has its place */
 	if (twelfth->number < number)
 		memset(twelfth, 0, sizeof(*twelfth));
 	twelfth->number = number;

@@ -1,9 +1,11 @@
 /*
- * pages.c: what a task asks of the storefront's API, and what the answer says
+ * pages.c: makes the requests of a task to the storefront's API, and reads the answers
  *
- * Orders and checkouts that changed since a moment come in pages, oldest first, so that what changes meanwhile shifts nothing:
- * Shopify by since_id, WooCommerce by number, ordered by id. Shopify's REST API is used because its bodies are those of the webhooks
- * and hold the tokens that a cart is joined by; GraphQL's AbandonedCheckout has none. BigCommerce is asked for one cart or order.
+ * Orders and checkouts that changed since a given time come in pages, oldest first, so that changes meanwhile
+ * shift nothing: Shopify's by since_id, WooCommerce's by page number, ordered by id. Shopify's REST API is
+ * used because its bodies are those of the webhooks and hold the tokens by which carts are joined; GraphQL's
+ * AbandonedCheckout has none. BigCommerce is asked for one cart or order. Sources: shopify.dev (Admin REST,
+ * Orders and Abandoned checkouts), woocommerce.github.io (REST v3), developer.bigcommerce.com.
  * Sources: shopify.dev (Admin REST, Orders and Abandoned checkouts), woocommerce.github.io (REST v3), developer.bigcommerce.com.
  */
 #include "services/platform/storefront/pages.h"
@@ -19,7 +21,7 @@
 #include <stdlib.h>
 
 enum { PAGE = 20, PAGE_BYTES = 8 * 1024 * 1024 };
-#define DEADLINE_US (20 * US_PER_S) /* nobody waits for it */
+#define DEADLINE_US (20 * US_PER_S) /* no person waits for the answer */
 
 static int ask_shopify(const struct shop *shop, const StorefrontTask *task, struct http_request *ret)
 {
@@ -95,7 +97,10 @@ static void hand_event(const struct reader *reader, enum reading reading)
 		reader->each(reader->event, reading, reader->context);
 }
 
-/* -EINVAL: more than was asked for, or what was there before: a storefront that pays no heed to pages would be asked for ever. */
+/*
+ * -EINVAL: the page has more entries than were requested, or no new ones: a storefront that ignores paging
+ * would be asked for ever.
+ */
 static int read_length(const json_t *list, uint64_t last_id, struct page *ret)
 {
 	ret->count = (int)json_array_size(list);

@@ -1,17 +1,19 @@
 /*
- * storefront.c: fetches from storefronts what their webhooks did not say
+ * storefront.c: fetches from storefronts the data that their webhooks do not have
  *
  * Hears:     storefront.task, gateway.away
  * Remembers: document, alarm
  * Says:      cart.changed, cart.checkout, storefront.task, audit, alarm
- * Promises:  what it says is what the webhook would have said, in the same words: hearing of an order or a cart twice changes
- *            nothing. A page and the task for the next one are one turn: when a process dies, no page is left out.
- * Fails by:  asking again later, as long as the storefront does not answer or says when, with an alarm if it refuses our key; a dead
- *            letter for what it will never
- *            answer, or when shop.conf gives no API.
+ * Promises:  its messages are those that the webhook would have caused, in the same form: an order or a cart
+ *            that comes twice changes nothing. A page and the task for the next page are one turn: when the
+ *            process dies, no page is left out.
+ * Fails by:  asking again later while the storefront does not answer or asks for a pause, with an alarm if it
+ *            refuses our key; a dead letter for a request that it will never answer, or if shop.conf gives no
+ *            API.
  * Read next: pages.c, services/kit/storefront/api.h
  */
 #include "services/platform/storefront/storefront.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -27,9 +29,8 @@
 #define NO_SHOP_US (5 * US_PER_S)
 #define FORBIDDEN_US (10 * US_PER_MINUTE)
 #define RETRY_MOST_US US_PER_HOUR
-#define OLD_NEWS_US US_PER_DAY /* an absence that ended longer ago was made up for, or is of no use any more */
-#define BEFORE_AWAY_US (15 * US_PER_MINUTE) /* what was under way when the gateway went */
-enum { SHOPS_MOST = 256 };
+#define OLD_NEWS_US US_PER_DAY              /* an absence that ended longer ago needs no request any more */
+#define BEFORE_AWAY_US (15 * US_PER_MINUTE) /* for events that were under way when the gateway went away */
 
 struct storefront storefront_of(struct bytes address_key)
 {
@@ -42,7 +43,7 @@ struct storefront storefront_of(struct bytes address_key)
 }
 
 struct fetch {
-	struct http_request http; /* first: what the driver takes */
+	struct http_request http; /* first, because the driver takes it */
 };
 
 static void fetch_free(void *request)
@@ -67,7 +68,7 @@ static enum verdict hear_task(const struct state *state, const StorefrontTask *t
 	return turn_dead_letter(turn, "nothing can be fetched: [storefront] in shop.conf names no API that has it");
 }
 
-/* ---- what came ---- */
+/* ---- answers ---- */
 
 struct telling {
 	struct turn *turn;
@@ -87,7 +88,7 @@ static void say_event(const struct event *event, enum reading reading, void *con
 		return;
 	}
 	CartCheckout order = event->checkout;
-	order.ids.email[0] = 0; /* kept for ever: who bought is known by the keyed hash alone */
+	order.ids.email[0] = 0; /* kept for ever, so it names the buyer by the keyed hash alone */
 	SAY(telling->turn, cart_checkout, &order, .shop = shop, .key = key);
 	telling->orders++;
 }
@@ -109,7 +110,7 @@ static void say_reconciled(struct turn *turn, const StorefrontTask *task)
 	SAY(turn, audit, &audit, .shop = shop, .key = shop);
 }
 
-/* Orders first: they stop. Then what is open. */
+/* Orders come first, because they stop reminders. Then the open checkouts come. */
 static void go_on(const struct shop *shop, const StorefrontTask *task, const struct page *page, struct telling *telling)
 {
 	StorefrontTask next = *task;
@@ -146,7 +147,7 @@ static enum verdict take(const struct storefront *context, const struct shop *sh
 	return TURN_DONE;
 }
 
-/* It is not there any more: as good as emptied. (Bought, its own webhook says so.) */
+/* The cart does not exist any more, so it counts as emptied. (If it was bought, its own webhook says so.) */
 static enum verdict take_gone(const StorefrontTask *task, struct turn *turn)
 {
 	CartChanged gone = { .has_ids = true,
@@ -168,7 +169,7 @@ static enum verdict ask_again(const struct http_answer *answer, struct turn *tur
 	return turn_wait(turn, after_us > US_PER_S ? after_us : US_PER_S, why);
 }
 
-/* A secret has to be mended by somebody. */
+/* Waits with an alarm, because a person has to mend the key. */
 static enum verdict wait_for_key(const struct state *state, const struct http_answer *answer, struct turn *turn)
 {
 	storefront_alarm_say(state, turn, answer->end == HTTP_BARRED ? STOREFRONT_END_SILENT : STOREFRONT_END_REFUSED,
@@ -207,16 +208,11 @@ static const struct effect_kind fetch_effect = {
 
 /* ---- after an outage ---- */
 
-struct shops {
-	int count;
-	char names[SHOPS_MOST][64];
-};
-
+/* Adds the shop's name and a NUL to a buffer. */
 static bool note_shop(const char *shop, const char *key, void *context)
 {
-	struct shops *shops = context;
-	if (strcmp(key, "shop") == 0 && shops->count < SHOPS_MOST)
-		TEXT_COPY(shops->names[shops->count++], shop);
+	if (strcmp(key, "shop") == 0)
+		buffer_add(context, shop, strlen(shop) + 1);
 	return true;
 }
 
@@ -229,17 +225,16 @@ static bool can_reconcile(const struct shop *shop)
 
 static enum verdict hear_away(const struct state *state, const GatewayAway *away, struct turn *turn)
 {
-	struct shops *shops = memory_new(sizeof(*shops));
+	_cleanup_(buffer_free) struct buffer shops = { 0 };
 	StorefrontTask task = {
 		.kind = TASK_ORDERS, .from_us = away->from_us - BEFORE_AWAY_US, .heard_us = turn_now_us(turn)
 	};
 	TEXT_COPY(task.who, "system");
 	if (turn_now_us(turn) - away->back_us <= OLD_NEWS_US)
-		STATE_EACH_KEY(state, documents, NULL, NULL, note_shop, shops);
-	for (int i = 0; i < shops->count; i++)
-		if (can_reconcile(docs_shop(state, shops->names[i])))
-			SAY(turn, storefront_task, &task, .shop = shops->names[i], .key = "reconcile");
-	free(shops);
+		STATE_EACH_KEY(state, documents, NULL, NULL, note_shop, &shops);
+	for (const char *shop = buffer_text(&shops), *end = shop + shops.len; shop < end; shop += strlen(shop) + 1)
+		if (can_reconcile(docs_shop(state, shop)))
+			SAY(turn, storefront_task, &task, .shop = shop, .key = "reconcile");
 	return TURN_DONE;
 }
 

@@ -1,8 +1,8 @@
 /*
- * main.c: the process cartbus-timer; and who is told when the clock jumps
+ * main.c: the process cartbus-timer, and its alarm when the clock jumps
  *
- * Promises:  while wall and boot time are parted, nothing fires (timer.c). It says so, raises the alarm "clock", and goes on when
- *            they agree again, or when it is restarted.
+ * Promises:  while wall and boot time disagree, no timer fires (timer.c). The process logs that, raises the
+ *            alarm "clock", and goes on when both agree again, or when it is restarted.
  */
 #include "bus/actor/process.h"
 #include "bus/base/log.h"
@@ -13,8 +13,8 @@
 
 static struct clock_hold hold_here;
 static struct runtime *runtime_in_use;
-static bool logged, asked, asked_raised; /* the alarm: on its way, and with what */
-static bool told = true;                 /* what was confirmed last; a run before this one may have left it raised */
+static bool logged, asked, asked_raised; /* asked: the alarm is on its way; asked_raised: what it says */
+static bool told = true;                 /* what was confirmed last; an earlier run may have left it raised */
 
 static void log_jump(int64_t jump_us)
 {
@@ -32,13 +32,15 @@ static void log_jump(int64_t jump_us)
 
 static void alarm_answered(void *context, enum said_result result, uint64_t seq, const char *reason)
 {
-	(void)context, (void)seq, (void)reason;
+	(void)context, (void)seq;
 	asked = false;
+	if (result == SAID_REFUSED) /* for good, so it is not tried again */
+		log_event(LOG_ERROR, "the broker refuses the alarm of the clock: %s", reason);
 	if (result != SAID_UNKNOWN)
 		told = asked_raised;
 }
 
-/* Says it until it is confirmed: the broker may be away while the clock jumps. */
+/* Publishes the alarm until it is confirmed, because the broker may be away while the clock jumps. */
 static int64_t publish_jump(void *context)
 {
 	int64_t jump_us = clock_hold_jump_us(&hold_here);

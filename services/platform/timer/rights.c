@@ -1,6 +1,6 @@
 /*
- * rights.c: the topics that a timer may fire, and the services that may set such a timer, from the tables of all systems; the alarm
- * about timers that were ignored for that
+ * rights.c: the topics that a timer may fire, and the services that may set such a timer, from the tables of
+ * all systems; the alarm about timers that were ignored because their setter had no right to them
  */
 #include "services/platform/timer/rights.h"
 #include "bus/base/cleanup.h"
@@ -38,12 +38,14 @@ bool rights_allow(const char *service, const char *topic)
 }
 
 /*
- * Messages about timers that were ignored, because their sayer had no right to them
+ * Messages about timers that were ignored, because the service that sent them had no right to such timers
  *
- * Owns:      the tables refused (one row, while no alarm has told of it: the number of the last such message, how many they are, and
- *            the words about the last) and refused.told (when the last alarm was said).
- * Promises:  each refusal is told by an alarm, at once or within the hour; a flood of refusals is one row and one alarm an hour. The
- *            row stays until the alarm is in the log, so a timer that dies in between tells of it later.
+ * Owns:      the tables refused (one row, until an alarm has told of it: the number of the last such message,
+ *            how many there are, and words about the last one) and refused.told (when the last alarm was
+ *            published).
+ * Promises:  each refusal is told by an alarm, at once or within the hour; a flood of refusals is one row and
+ *            one alarm an hour. The row stays until the alarm is in the log, so a timer process that dies in
+ *            between tells of it later.
  */
 
 STATE_STRINGS(refused, "refused");
@@ -51,7 +53,7 @@ STATE_NUMBERS(refused_told, "refused.told");
 
 static const char ALL_SHOPS[] = "all", KIND[] = "timer-refused";
 static const int64_t TOLD_EVERY_US = US_PER_HOUR;
-enum { WORDS_AT = 16 }; /* of a row, behind two numbers */
+enum { WORDS_AT = 16 }; /* the words of a row follow two numbers */
 
 struct refusals {
 	uint64_t last_seq, count;

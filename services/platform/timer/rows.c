@@ -3,10 +3,11 @@
  *
  * Owns:      the tables timer (name -> TimerSet with its next due time), version (name -> the highest version seen), due (one
  *            order over all shops: due time, shop, name -> nothing), head (where to begin in it) and again (timers to be set anew).
- * Promises:  a set or cancel is ignored if its sayer may not set such timers (rights.h), and rights.c hears of it. An older set or
- *            cancel is ignored, also after the newer timer has fired, and so is the firing of a timer that a newer set of the same
- *            version has replaced; the next timers are found by one seek. A cron timer's next time is counted from the log's time
- *            of the message that set it, so every replay gives the same.
+ * Promises:  a set or cancel is ignored if the service that sent it may not set such timers (rights.h);
+ *            rights.c then notes it. An older set or cancel is ignored, also after the newer timer has fired,
+ *            and so is the firing of a timer that a newer set of the same version has replaced; the next
+ *            timers are found by one seek. A cron timer's next time is counted from the log time of the
+ *            message that set it, so every replay gives the same.
  * Fails by:  leaving out a cron timer whose text or zone cannot be read: the service that sets one checks it first (kit/time/zone.h).
  * Read next: timer.c
  */
@@ -28,13 +29,14 @@ static const char ALL_SHOPS[] = "all";
 enum {
 	DUE_KEY_MAX = 256,
 	BETWEEN = 0x1f,
-	REMOVED_MOST = 64, /* rows that were taken out before the head is moved past them */
+	REMOVED_MOST = 64, /* rows that may be removed before the head is moved past them */
 };
 
 /*
- * What has fired lies before what is due next, and the store walks over each removed row for as long as it has not been compacted
- * away. So a search begins at the head: no row of the log's order lies before it. Only what the log has brought moves it, because
- * the overlay of an unconfirmed turn would hide it from what comes in meanwhile.
+ * Rows of fired timers come before those that are due next, and the store walks over each removed row until
+ * it is compacted away. So a search begins at the head: no row of the log's order lies before it. Only
+ * messages of the log move the head, because a head in the overlay of an unconfirmed turn would hide the
+ * changes that messages make to it meanwhile.
  */
 struct head {
 	uint64_t removed; /* rows since it was moved */
@@ -85,7 +87,7 @@ static bool first_due(const struct state *state, char ret_key[DUE_KEY_MAX])
 	return ret_key[0] != '\0';
 }
 
-/* This row has gone: it and all before it need not be walked over for ever. */
+/* Counts a removed row, and sometimes moves the head, so that removed rows are not walked over for ever. */
 static void count_removed(struct state *state, const char *key)
 {
 	struct head head = head_of(state);
@@ -122,13 +124,16 @@ static void forget(struct state *state, const struct message_meta *said, const c
 		count_removed(state, key);
 }
 
-/* Something newer is known of this timer. */
+/* Is a newer version of this timer known? */
 static bool is_older(const struct state *state, const char *shop, const char *name, uint64_t version)
 {
 	return STATE_NUMBER(state, version, shop, name) > version;
 }
 
-/* The timer that was set before under this name belongs to all who may set such a timer; of an unknown topic, to the one who set it. */
+/*
+ * The timer that already has this name belongs to all services that may set such a timer; if its topic is
+ * unknown, to the service that set it.
+ */
 static bool may_replace(const struct message_meta *said, const TimerSet *before)
 {
 	if (rights_topic(before->topic))
@@ -136,7 +141,7 @@ static bool may_replace(const struct message_meta *said, const TimerSet *before)
 	return rights_is_timer(said->said_by) || !*before->said_by || strcmp(before->said_by, said->said_by) == 0;
 }
 
-/* A topic that no system registered is judged when the timer fires: perhaps an update of this program brings it until then. */
+/* A topic that no system registered is judged at the firing: an update of this program may bring it. */
 static bool may_fire(const struct message_meta *said, const char *topic)
 {
 	return !rights_topic(topic) || rights_allow(said->said_by, topic);
@@ -173,11 +178,11 @@ void timers_remember_set(struct state *state, const struct message_meta *said, c
 		forget(state, said, set->name, before.due_us);
 	if (*set->cron && !next_of_cron(set, said->time_us, &row.due_us))
 		return;
-	if (!*set->cron) { /* a tick is nobody's: each begins by itself */
+	if (!*set->cron) { /* the firings of a cron timer have no cause: each begins by itself */
 		TEXT_COPY(row.trace, said->trace);
 		row.cause = said->seq;
 	}
-	if (!rights_is_timer(said->said_by)) /* what this service sets anew names who set it first */
+	if (!rights_is_timer(said->said_by)) /* a timer that this service sets again keeps its first setter */
 		TEXT_COPY(row.said_by, said->said_by);
 	STATE_PUT(state, timers, said->shop, set->name, &row);
 	add_due(state, said, due_key(key, row.due_us, said->shop, set->name));
@@ -201,8 +206,9 @@ void timers_remember_cancel(struct state *state, const struct message_meta *said
 }
 
 /*
- * The timer was set anew, with the same version, while this firing was on its way. What was set stays; but the tombstone came
- * after it, so it must be said again, or a newcomer would not know of it.
+ * The timer was set again, with the same version, while this firing was on its way. The new timer stays. But
+ * the tombstone came after it, so it must be published again, or a process that starts later would not know
+ * of it.
  */
 static bool was_replaced(const TimerSet *set, const TimerFired *fired)
 {

@@ -1,9 +1,10 @@
 /*
  * ticks.c: every shop's nightly, weekly and monthly tick
  *
- * Owns:      the table unticked (shop -> zone): shops whose ticks must be set (anew) in this zone.
- * Promises:  a shop has its ticks as soon as its configuration is known, in its own zone, and in the new one when that changes; a
- *            shop without a valid zone has none, never silently UTC.
+ * Owns:      the tables unticked (shop -> zone: shops whose ticks must be set, or set again, in this zone)
+ *            and zone (shop -> its zone).
+ * Promises:  a shop has its ticks as soon as its configuration is known, in its own zone, and in the new one
+ *            when that changes; a shop without a valid zone has no ticks, and never those of UTC.
  * Read next: timer.c, rows.c
  */
 #include "services/platform/timer/ticks.h"
@@ -120,7 +121,7 @@ static void add_next(char *line, size_t room, const struct turn *turn, const str
 	cron_free(cron);
 }
 
-/* What moves with a zone is said; and what does not. */
+/* Audits a change of the zone: the times that move with it, and those that do not. */
 static void say_moved(const struct state *state, struct turn *turn, const struct unticked *of)
 {
 	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };

@@ -1,5 +1,6 @@
 /*
- * ticks.h: the two ticks of every shop: nightly at 02:00, and 09:00 on the first Monday of the month, in the shop's own zone
+ * ticks.h: the three ticks of every shop: nightly at 02:00, weekly on Mondays at 09:00, and monthly on the first
+ * Monday at 09:00, in the shop's own zone
  */
 #ifndef PLATFORM_TIMER_TICKS_H
 #define PLATFORM_TIMER_TICKS_H

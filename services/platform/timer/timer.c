@@ -5,11 +5,13 @@
  * Remembers: timer.set, timer.cancel, timer.fired, document, alarm
  * Says:      timer.set, timer.fired, tick.nightly, tick.monthly, tick.weekly, alarm, audit; and what systems register
  * Owns:      the answer to "what is due next?"
- * Promises:  firing says what was asked and the timer's tombstone in one turn, so a timer fires once; a set or cancel of an older
- *            version changes nothing; what is overdue fires late, a cron timer once for however many times it missed. A timer that
- *            fires what the service that set it may not have said is not set, does not fire, and raises an alarm.
- * Fails by:  raising an alarm for a timer whose message it cannot read, and letting go of it.
- * Read next: rows.c (timers ordered by due time), rights.h (who may set which), ticks.c (every shop's nightly and monthly tick)
+ * Promises:  firing publishes the requested message and the timer's tombstone in one turn, so a timer fires
+ *            once; a set or cancel of an older version changes nothing; an overdue timer fires late, and a
+ *            cron timer fires once for all the times that it missed. A timer whose setter has no right to its
+ *            topic is not set, does not fire, and raises an alarm.
+ * Fails by:  raising an alarm for a timer whose message it cannot read, and dropping that timer.
+ * Read next: rows.c (timers ordered by due time), rights.h (the rights to set timers), ticks.c (every shop's
+ *            nightly, weekly and monthly ticks)
  */
 #include "services/platform/timer/timer.h"
 #include "bus/base/cleanup.h"
@@ -27,7 +29,8 @@
 /*
  * The hold: no timer fires while wall and boot time disagree
  *
- * Promises:  past a minute apart nothing is due and nothing fires; what became due meanwhile fires when they agree again.
+ * Promises:  while they are more than a minute apart, no timer is due and none fires; timers that become due
+ *            meanwhile fire when both agree again.
  */
 
 #define PARTED_US US_PER_MINUTE
@@ -54,18 +57,19 @@ int64_t clock_hold_jump_us(const struct clock_hold *hold)
 
 /* ---- firing ---- */
 
-/* One search and one turn for so many timers; few enough that new work comes in between when a million are overdue. */
+/* One search and one turn take so many timers: new work still comes in when a million are overdue. */
 enum { FIRED_AT_ONCE = 16 };
 /*
- * While older ones are overdue, what was due since then fires between them: of the last hour, which may have gone by until this
- * process had folded a million that came while it was away, of the last minute, and of the last second.
+ * While older timers are overdue, younger ones fire in between: those of the last hour (this process may need
+ * an hour to fold a million timers that came while it was away), of the last minute, and of the last second.
  */
 static const int64_t since_us[] = { US_PER_HOUR, US_PER_MINUTE, US_PER_S };
 enum { SHARES = 1 + sizeof(since_us) / sizeof(since_us[0]) };
 
 /*
- * The payload has to be such a message, so nobody can have nonsense said in this service's name. A topic that no system had registered
- * when the timer was set may have been registered since, so the right is judged once more. Timers that v0.2.0 took name no setter.
+ * The payload must be a message of the topic, so no service can have nonsense published in this service's
+ * name. A topic that no system had registered when the timer was set may have been registered since, so the
+ * right is judged once more. Timers that v0.2.0 took name no setter.
  */
 static bool say_what_was_asked(struct turn *turn, const char *shop, const TimerSet *set)
 {
@@ -77,7 +81,7 @@ static bool say_what_was_asked(struct turn *turn, const char *shop, const TimerS
 	if (!topic || !pb_decode(&stream, topic->message, asked))
 		return false;
 	if (topic->message == &Tick_msg)
-		((Tick *)asked)->due_us = set->due_us; /* of a cron timer only the timer knows it */
+		((Tick *)asked)->due_us = set->due_us; /* only the timer knows when a cron timer was due */
 	turn_publish(turn, topic,
 		&(struct publish_options){ .shop = shop, .key = set->key, .trace = set->trace, .cause = set->cause },
 		asked);
@@ -142,11 +146,14 @@ void timer_fire(struct turn *turn, const char *shop, const TimerSet *set)
 	if (!say_what_was_asked(turn, shop, set))
 		say_unreadable(turn, shop, set);
 	say_fired(turn, shop, set);
-	if (*set->cron) /* the tombstone ends the row for newcomers: set it anew, for its next time */
+	if (*set->cron) /* set it for its next time, since the tombstone ends its row */
 		set_again(turn, shop, set);
 }
 
-/* A share of what is overdue for longest, and one of each younger time that this did not reach. */
+/*
+ * Gathers a share of the timers that are overdue longest, and one of each younger period that the shares
+ * before did not reach.
+ */
 static int gather_due(const struct state *state, int64_t now_us, struct timer_due ret[SHARES * FIRED_AT_ONCE])
 {
 	int share = timers_due(state, 0, now_us, ret, FIRED_AT_ONCE), count = share;

@@ -1,25 +1,23 @@
 /*
- * privacy.c: what storefronts ask for on behalf of a person's rights, until it is done
+ * privacy.c: keeps the privacy requests of storefronts until they are done
  *
  * Owns:      privacy.state: one row per request, a tombstone when it is settled.
- * Promises:  a request to erase somebody puts the address on the list at once; every request stands, and an alarm of its shop with
- *            it, until a person says that it was done; the same request twice is one.
+ * Promises:  a request to erase a person puts the address on the list at once; every request stands, with an
+ *            alarm of its shop, until a person says that it was done; the same request twice is one.
  * Fails by:  dead-lettering a request without an id.
- * Read next: services/kit/storefront/shopify_privacy.c (where it comes from), services/cartbus/people/privacy.c (how it is settled)
+ * Read next: services/kit/storefront/shopify_privacy.c (reads the requests),
+ *            services/cartbus/people/privacy.c (settles them)
  */
 #include "bus/base/text.h"
 #include "services/kit/suppression/suppressions.h"
 #include "services/platform/unsub/unsub.h"
 #include <stdio.h>
 
-enum { OPEN_MOST = 1000 }; /* so many are counted */
-
 struct open {
 	uint32_t count;
-	const char *but;          /* not this one */
-	const char *address_hash; /* of `matching`: NULL counts all */
-	char matching[64][40];    /* request ids */
-	int matching_count;
+	const char *but;          /* the id of a request that does not count; NULL: none */
+	const char *address_hash; /* the ids of this hash's requests go into `matching`; NULL: none */
+	struct buffer matching;   /* each id ends with a NUL */
 };
 
 static bool count_open(const char *shop, const char *key, const PrivacyState *row, void *context)
@@ -30,10 +28,9 @@ static bool count_open(const char *shop, const char *key, const PrivacyState *ro
 	if (row->settled || (open->but && strcmp(open->but, key) == 0))
 		return true;
 	open->count++;
-	if (open->address_hash && strcmp(open->address_hash, row->request.address_hash) == 0 &&
-		open->matching_count < (int)(sizeof(open->matching) / sizeof(*open->matching)))
-		TEXT_COPY(open->matching[open->matching_count++], key);
-	return open->count < OPEN_MOST;
+	if (open->address_hash && strcmp(open->address_hash, row->request.address_hash) == 0)
+		buffer_add(&open->matching, key, strlen(key) + 1);
+	return true;
 }
 
 static void say_alarm(struct turn *turn, uint32_t open)
@@ -138,8 +135,10 @@ enum verdict privacy_settle(const struct state *state, const AdminAction *action
 	if (*action->request_id)
 		settle_one(state, action->request_id, action, turn);
 	else
-		for (int i = 0; i < before.matching_count; i++)
-			settle_one(state, before.matching[i], action, turn);
+		for (const char *id = buffer_text(&before.matching), *end = id + before.matching.len; id < end;
+			id += strlen(id) + 1)
+			settle_one(state, id, action, turn);
+	buffer_free(&before.matching);
 	STATE_EACH(state, privacy_rows, shop, NULL, count_open, &after);
 	if (after.count < before.count)
 		say_alarm(turn, after.count);

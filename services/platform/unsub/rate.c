@@ -1,13 +1,15 @@
 /*
- * rate.c: how many of a shop's mails were complained about or bounced, and what is done about it
+ * rate.c: counts the complaints and bounces of a shop's mails, and raises alarms or pauses the shop
  *
- * Owns:      the tables rate.sent (shop, day -> mails), rate.mailed (shop, address hash -> when), rate.complained and rate.bounced
- *            (shop, day/address hash -> when), rate.told (shop, kind/address hash/mail, or /#step of a mail without its cart -> when it
- *            counted), rate.status (shop -> struct status_row),
- *            rate.alarm (shop, kind -> the alarm that stands, as it was said last).
- * Promises:  decided in the turn of the complaint itself, from facts alone: no second complaint is needed to notice the first
- *            three; the pause and the alarm are raised once. An alarm that stands is said again when its figures have changed, and once a
- *            day: its words are about now. The admin is told of none of these again (platform/monitor/alarm_state.c).
+ * Owns:      the tables rate.sent (shop, day -> mails), rate.mailed (shop, address hash -> when),
+ *            rate.complained and rate.bounced (shop, day/address hash/mail -> when), rate.told (shop,
+ *            kind/address hash/mail, or /#step of a mail without its cart -> when it counted), rate.status
+ *            (shop -> struct status_row), rate.alarm (shop, kind -> the standing alarm, as it was published
+ *            last).
+ * Promises:  the turn of a complaint itself decides, from facts alone: no further complaint is needed to
+ *            notice the third; the pause and the alarm are raised once. A standing alarm is published again
+ *            when its figures have changed, and once a day, so that its words are up to date. The admin is
+ *            not told of these again (platform/monitor/alarm_state.c).
  * Read next: unsub.c, carts/policy/stops_rows.c (what a pause of this priority means to a mail)
  */
 #include "services/platform/unsub/rate.h"
@@ -70,7 +72,7 @@ static bool is_counted(FeedbackKind kind)
 	return false;
 }
 
-/* Of whom, and about which mail. */
+/* Writes the address hash and the mail of the feedback. */
 static void print_subject(const MailFeedback *feedback, char ret[ROW_KEY_MAX])
 {
 	if (*feedback->cart_id)
@@ -95,7 +97,7 @@ static void told_key(const MailFeedback *feedback, char ret[ROW_KEY_MAX])
 	snprintf(ret, ROW_KEY_MAX, "%d/%.170s", (int)feedback->kind, subject);
 }
 
-/* Who has a mail can report it again and again, on any day. A report of an unknown mail may be about another one. */
+/* A shopper can report a mail on many days. A report of an unknown mail may be about another one. */
 static bool is_told(const struct state *state, const char *shop, const MailFeedback *feedback)
 {
 	char key[ROW_KEY_MAX];
@@ -107,8 +109,9 @@ static bool is_told(const struct state *state, const char *shop, const MailFeedb
 }
 
 /*
- * mailin reads address and step from a signed tag, and knows the cart only once the mail's outcome is known: a report may come without its
- * cart, and again with it. The first mail of that step that is told of with a cart is taken for the one that was told of without.
+ * mailin reads address and step from a signed tag, and knows the cart only once it knows the mail's outcome:
+ * a report may come without its cart, and again with it. The first mail of that step that is reported with a
+ * cart counts as the one that was reported without.
  */
 static void cartless_key(const MailFeedback *feedback, char ret[ROW_KEY_MAX])
 {
@@ -158,7 +161,7 @@ void rate_remember_feedback(struct state *state, const struct message_meta *said
 	STATE_PUT_NUMBER(state, rate_told, said->shop, key, (uint64_t)feedback->heard_us);
 }
 
-/* As the sender folds it (carts/policy/stops_rows.c): a lower priority does not end a pause. */
+/* Folds a status like the sender (carts/policy/stops_rows.c): a lower priority does not end a pause. */
 void rate_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status)
 {
 	struct status_row row;
@@ -169,7 +172,7 @@ void rate_remember_status(struct state *state, const struct message_meta *said, 
 	if (known && row.mode == MODE_PAUSED && row.priority == RATE_PAUSE_PRIORITY && status->mode != MODE_PAUSED)
 		row.resumed_us = status->at_us;
 	if (status->resumed_us > row.resumed_us)
-		row.resumed_us = status->resumed_us; /* who folds anew is shown the last status alone */
+		row.resumed_us = status->resumed_us; /* a process that folds anew sees only the last status */
 	row.version = status->version;
 	row.mode = (uint32_t)status->mode;
 	row.priority = status->priority;
@@ -297,7 +300,10 @@ static bool find_standing(const struct state *state, const char *shop, const str
 	return STATE_GET(state, rate_alarm, shop, condition->kind, ret);
 }
 
-/* `standing` is the alarm that is said again, and keeps the name of the person who has seen it; NULL: none stands, or it ends. */
+/*
+ * `standing` is the alarm that is published again; it keeps the name of the person who has seen it. NULL:
+ * none stands, or it ends.
+ */
 static void say_alarm(struct turn *turn, const char *shop, const struct condition *condition, bool raised,
 	const struct figures *figures, const Alarm *standing)
 {
@@ -368,9 +374,9 @@ void rate_judge(const struct state *state, const MailFeedback *feedback, struct 
 			raise_or_renew(state, turn, shop, &conditions[i], &figures);
 }
 
-/* ---- what the clock does to alarms ---- */
+/* ---- alarms and the clock ---- */
 
-/* The next thing to say of an alarm that stands: that it is over, or its figures of a new day. */
+/* The next message about a standing alarm: its end, or its figures of a new day. */
 struct coming {
 	const struct state *state;
 	int64_t due_us;
@@ -379,7 +385,10 @@ struct coming {
 	bool is_end;
 };
 
-/* The first day at which it is no longer so, as far as is known now; what is sent meanwhile can only bring it forward. */
+/*
+ * The first day on which the condition no longer holds, as far as is known now; mails that are sent meanwhile
+ * only make it earlier.
+ */
 static int64_t rate_ends_us(
 	const struct state *state, const char *shop, const struct condition *condition, int64_t from_us)
 {
@@ -444,7 +453,10 @@ static struct coming first_coming(const struct state *state)
 	return coming;
 }
 
-/* It is asked on every look of the loop, and counts a month of rows while an alarm stands: once for each state of the log is enough. */
+/*
+ * The loop asks in each round, and an answer counts a month of rows while an alarm stands. So each state of
+ * the log is counted once.
+ */
 int64_t rate_next_due_us(const struct state *state)
 {
 	static struct {

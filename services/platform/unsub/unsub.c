@@ -1,13 +1,13 @@
 /*
- * unsub.c: the one list of people who must not be mailed
+ * unsub.c: keeps the one list of people who must not be mailed
  *
  * Hears:     optout.request, mail.feedback, admin.action, privacy.request
  * Remembers: suppression, privacy.state, reminder.sent, mail.feedback, shop.status, alarm
  * Says:      suppression, privacy.state, audit, shop.status, alarm
- * Promises:  an address enters the list once and keeps its first source; only a person takes it off, and says why: the shopper
- *            what the shopper said on the page, the owner all else; a row that was lifted stays as history, and an opt-out after
- *            that counts again.
- * Fails by:  dead-lettering what names no address: nothing to put on a list.
+ * Promises:  an address enters the list once and keeps its first source. Only a person takes it off, with a
+ *            reason: a shopper may take back an opt-out that was made on the page, the owner any entry. A row
+ *            that was lifted stays as history, and a later opt-out counts again.
+ * Fails by:  dead-lettering a message that names no address, because there is nothing to put on the list.
  * Read next: rate.c (when complaints pause a shop), privacy.c, carts/policy/stops.h (why a mail is
  *            stopped even while this process is down)
  */
@@ -19,14 +19,15 @@
 #include <stdio.h>
 
 /*
- * Onto the list, and off it
+ * Adding to the list, and lifting
  *
  * Owns:      suppression: one row per (shop, address hash), kept for ever.
- * Promises:  an address enters once and keeps its first source; only what was said on the page, which may be taken back there,
- *            gives way to any other source. Every change is audited with what stood there before.
+ * Promises:  an address enters once and keeps its first source. Only an opt-out on the page, which may be
+ *            taken back there, gives way to any other source. Every change is audited with the row that stood
+ *            before.
  */
 
-/* false: nobody of this name is on the list now. */
+/* false: the address is not on the list now. */
 static bool list_has(const struct state *state, const char *shop, const char *address_hash, Suppression *ret_row)
 {
 	return suppressions_get(state, shop, address_hash, ret_row) && !ret_row->lifted;
@@ -90,7 +91,7 @@ enum verdict list_person(const struct state *state, struct turn *turn, const str
 	return TURN_DONE;
 }
 
-/* Takes it off; since when and why it was listed stays. */
+/* Takes an address off the list; the row keeps the time and the reason of the listing. */
 static void list_lift(struct turn *turn, const struct state *state, const Suppression *row, const AdminAction *action)
 {
 	Suppression lifted = *row;
@@ -144,7 +145,7 @@ static enum verdict hear_feedback(const struct state *state, const MailFeedback 
 		listing.source = OPTOUT_BOUNCE;
 		listing.reason = feedback->detail;
 		break;
-	case FEEDBACK_BOUNCE_TRANSIENT: /* a full mailbox is not a no: it is counted, by its audits */
+	case FEEDBACK_BOUNCE_TRANSIENT: /* a full mailbox is no opt-out: only audits count it */
 		return note_transient(state, feedback, turn);
 	default:
 		return turn_dead_letter(turn, "feedback of an unknown kind");
@@ -168,7 +169,9 @@ static enum verdict lift(const struct state *state, struct turn *turn, const Adm
 	return TURN_DONE;
 }
 
-/* What stood on the list for any other reason stays there: the shopper's word does not outweigh a complaint or the owner's. */
+/*
+ * An entry with any other reason stays: the shopper's word does not outweigh a complaint or the owner's word.
+ */
 static enum verdict take_back(const struct state *state, struct turn *turn, const AdminAction *action)
 {
 	Suppression row;
@@ -210,7 +213,7 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 	case ADMIN_WRITE_OFF:
 	case ADMIN_OVERRIDE_WAIT:
 	case ADMIN_RETIME:
-		return TURN_DONE; /* about one cart: intake's */
+		return TURN_DONE; /* these concern one cart, and intake hears them */
 	}
 	return turn_dead_letter(turn, "an action that unsub does not know");
 }

@@ -6,8 +6,11 @@
 #include "services/platform/gateway/gateway.h"
 #include "services/platform/gateway/publisher.h"
 #include "services/platform/unsub/unsub.h"
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ADDED_MOST = 4, MANY = 300, NAMES_ROOM = 8 * MANY };
 #define WHILE_US (10 * US_PER_MS)
@@ -279,6 +282,97 @@ static void a_large_spool_drains_whole_and_each_message_once(void **state)
 	assert_int_equal(scene.counters.spooled, MANY);
 }
 
+/* Spools a message of a topic that only another service may say. */
+static void spool_a_refused_one(int nth)
+{
+	Suppression fact = { .since_us = 1 };
+	const struct publish_options how = { .shop = "demo", .key = "k" };
+	struct buffer message = { 0 };
+
+	scene.added[nth] = (struct added){ 0 };
+	assert_int_equal(message_encode(&topic_suppression, &how, NULL, sim_now_us(scene.sim), &fact, &message), 0);
+	publisher_add(scene.publisher, &message, false, note, &scene.added[nth]);
+	publisher_work(scene.publisher);
+	must_be(&scene.added[nth], SUBMISSION_SPOOLED, "");
+}
+
+static int is_rejection(const struct dirent *entry)
+{
+	return strstr(entry->d_name, ".rejected") != NULL;
+}
+
+static int rejections(void)
+{
+	struct dirent **names = NULL;
+	char path[100];
+	int count;
+
+	snprintf(path, sizeof(path), "%s/rejected", scene.folder);
+	count = scandir(path, &names, is_rejection, NULL);
+	for (int i = 0; i < count; i++)
+		free(names[i]);
+	free(names);
+	return count;
+}
+
+static void a_spooled_message_that_the_bus_refuses_is_kept_and_holds_up_nothing(void **state)
+{
+	(void)state;
+	pass(US_PER_S);
+	lose_broker();
+	spool_a_refused_one(0);
+	add(1, 1, false);
+	publisher_work(scene.publisher);
+	sim_restart_broker(scene.sim);
+	pass(AWAY_US);
+	assert_string_equal(names_heard(), "1");
+	assert_int_equal(rejections(), 1);
+	assert_int_equal(scene.counters.rejected, 1);
+	assert_int_equal(publisher_spooled(scene.publisher), 0);
+}
+
+/* A storefront was told that it is taken: so it is in the spool or among the rejections, at any time. */
+static void a_refused_message_that_cannot_be_kept_stays_in_the_spool_and_holds_up_nothing(void **state)
+{
+	const struct added *stop;
+	char path[100];
+
+	(void)state;
+	write_below(scene.folder, "rejected", "where the folder should be\n", 0600);
+	pass(US_PER_S);
+	lose_broker();
+	spool_a_refused_one(0);
+	add(1, 1, false);
+	publisher_work(scene.publisher);
+	sim_restart_broker(scene.sim);
+	pass(AWAY_US);
+	assert_string_equal(names_heard(), "1");
+	assert_int_equal(publisher_spooled(scene.publisher), 1);
+	assert_int_equal(scene.counters.rejected, 0);
+	stop = add(2, 2, true);
+	pass(US_PER_S);
+	must_be(stop, SUBMISSION_ACCEPTED, "");
+
+	publisher_close(scene.publisher); /* also over an end of the gateway, and of the broker */
+	open_publisher();
+	assert_int_equal(
+		publisher_spooled(scene.publisher), 2); /* one file: it is whole until all of it is confirmed */
+	pass(AWAY_US);
+	lose_broker();
+	sim_restart_broker(scene.sim);
+	pass(AWAY_US);
+	assert_int_equal(publisher_spooled(scene.publisher), 1);
+
+	snprintf(path, sizeof(path), "%s/rejected", scene.folder);
+	assert_int_equal(unlink(path), 0);
+	pass(AWAY_US);
+	assert_int_equal(rejections(), 1);
+	assert_int_equal(scene.counters.rejected, 1);
+	assert_int_equal(publisher_spooled(scene.publisher), 0);
+	assert_string_equal(names_heard(), "1 2");
+	assert_int_equal(publisher_work(scene.publisher), -1);
+}
+
 static void what_has_to_be_said_first_is(void **state)
 {
 	struct buffer message = { 0 };
@@ -345,6 +439,8 @@ int main(void)
 		TEST(a_gateway_that_never_met_its_broker_keeps_nothing),
 		TEST(what_is_spooled_is_said_in_its_order_when_the_broker_is_back),
 		TEST(a_large_spool_drains_whole_and_each_message_once),
+		TEST(a_spooled_message_that_the_bus_refuses_is_kept_and_holds_up_nothing),
+		TEST(a_refused_message_that_cannot_be_kept_stays_in_the_spool_and_holds_up_nothing),
 		TEST(what_has_to_be_said_first_is),
 		TEST(a_stop_is_not_kept_back_from_a_broker_that_has_just_gone),
 		TEST(what_still_waits_when_it_closes_is_refused),

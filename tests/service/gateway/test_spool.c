@@ -430,6 +430,32 @@ static void a_file_whose_name_cannot_be_synced_is_not_begun(void **state)
 	spool_close(spool);
 }
 
+/* The next start would take a larger record for damage to what was acknowledged. */
+static void more_than_a_record_holds_is_refused_when_it_is_written(void **state)
+{
+	enum { MESSAGE = 1024 * 1024, MOST = 64 };
+	struct buffer message = { 0 };
+	struct spool *spool = opened();
+
+	(void)state;
+	memset(buffer_grow(&message, MESSAGE), 'x', MESSAGE);
+	message.len = MESSAGE;
+	for (int i = 0; i < MOST; i++)
+		spool_add(spool, buffer_bytes(&message));
+	assert_int_equal(spool_sync(spool), -EMSGSIZE); /* 64 MiB, and what belongs to them */
+	assert_non_null(strstr(spool_last_failure(spool), "so much at once"));
+	assert_null(spool_trouble(spool));
+	assert_int_equal(spool_count(spool), 0);
+	for (int i = 0; i < MOST - 1; i++)
+		spool_add(spool, buffer_bytes(&message));
+	assert_int_equal(spool_sync(spool), 0);
+	spool_close(spool);
+	spool = opened();
+	assert_int_equal(spool_count(spool), MOST - 1);
+	spool_close(spool);
+	buffer_free(&message);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -448,6 +474,8 @@ int main(void)
 			what_is_promised_was_synced_and_after_a_failed_sync_nothing_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_whose_name_cannot_be_synced_is_not_begun, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_disk_refuses_keeps_what_it_has_and_recovers, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			more_than_a_record_holds_is_refused_when_it_is_written, setup, teardown),
 	};
 
 	signal(SIGXFSZ, SIG_IGN);

@@ -112,6 +112,13 @@ static void what_no_reader_could_have_written_is_not_sound(void **state)
 	memset(report.message_ids[3], 'x', sizeof(report.message_ids[3]));
 	assert_false(report_is_sound(&report));
 	report.message_ids[3][0] = '\0';
+	strcpy(report.trouble,
+		"it is too large\nto: eve@mail.example"); /* a line of the note on a mail that is put aside */
+	assert_false(report_is_sound(&report));
+	strcpy(report.trouble, "it is too large \xff");
+	assert_false(report_is_sound(&report));
+	strcpy(report.trouble, "it is too large");
+	assert_true(report_is_sound(&report));
 	memset(report.detail, 'x', sizeof(report.detail));
 	assert_false(report_is_sound(&report));
 }

@@ -8,6 +8,8 @@
 
 struct taken {
 	int count, recipients;
+	struct lmtp *answers; /* each mail at once; NULL: later */
+	int depth, deepest;   /* of mails that are taken inside one another */
 	char first[ADDRESS_MAX + 1];
 	struct buffer text;
 };
@@ -29,6 +31,11 @@ static void take(void *self, const struct lmtp_mail *mail)
 	TEXT_COPY(taken->first, mail->recipients[0]);
 	buffer_clear(&taken->text);
 	buffer_add(&taken->text, mail->bytes.data, mail->bytes.len);
+	taken->depth++;
+	taken->deepest = taken->depth > taken->deepest ? taken->depth : taken->deepest;
+	if (taken->answers)
+		lmtp_answer(taken->answers, "250 2.0.0 ok");
+	taken->depth--;
 }
 
 struct talk {
@@ -101,6 +108,24 @@ static void a_mail_is_answered_for_each_recipient_when_it_is_known_what_became_o
 	lmtp_answer(talk->lmtp, "250 2.0.0 ok");
 	assert_string_equal(
 		said(talk), "250 2.0.0 ok\r\n250 2.0.0 ok\r\n250 2.0.0 ok\r\n"); /* two, and what came behind */
+	end(talk);
+}
+
+static void mails_that_come_at_once_are_taken_one_after_the_other(void **state)
+{
+	enum { MAILS = 20 };
+	struct talk *talk = begin();
+	struct buffer mails = { 0 };
+
+	(void)state;
+	talk->taken.answers = talk->lmtp;
+	for (int i = 0; i < MAILS; i++)
+		buffer_add_text(&mails, "MAIL FROM:<>\r\nRCPT TO:<a@shop.example>\r\nDATA\r\nx\r\n.\r\n");
+	hear(talk, buffer_text(&mails));
+	assert_int_equal(talk->taken.count, MAILS);
+	assert_int_equal(talk->taken.deepest, 1);
+	assert_string_equal(hear(talk, "NOOP\r\n"), "250 2.0.0 ok\r\n");
+	buffer_free(&mails);
 	end(talk);
 }
 
@@ -359,6 +384,7 @@ int main(void)
 		cmocka_unit_test(a_large_mail_is_handed_over_while_it_comes),
 		cmocka_unit_test(a_mail_that_is_larger_than_its_address_takes_is_not_taken),
 		cmocka_unit_test(a_mail_is_answered_for_each_recipient_when_it_is_known_what_became_of_it),
+		cmocka_unit_test(mails_that_come_at_once_are_taken_one_after_the_other),
 		cmocka_unit_test(nothing_is_taken_for_whom_nobody_here_knows),
 		cmocka_unit_test(only_cr_lf_dot_cr_lf_ends_a_mail),
 		cmocka_unit_test(a_command_that_does_not_end_as_it_must_ends_the_session),

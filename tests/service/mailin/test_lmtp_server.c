@@ -237,6 +237,24 @@ static void a_mail_that_nobody_knows_comes_again_for_a_minute(void **state)
 	assert_int_equal(given_told(), 0);
 }
 
+/* None is forgotten because of the others before it comes again. */
+static void many_mails_that_nobody_knows_lie_aside_after_a_minute_too(void **state)
+{
+	enum { MAILS = 80 };
+	int who = come_and_greet();
+	char words[20];
+
+	(void)state;
+	for (int i = 0; i < 2 * MAILS; i++) {
+		snprintf(words, sizeof(words), "w%d", i % MAILS);
+		assert_string_equal(deliver(who, "bounces@shop.example", given_bounce("", "failed", words)),
+			i < MAILS ? UNKNOWN : OK);
+		if (i == MAILS - 1)
+			given_pass(US_PER_MINUTE);
+	}
+	assert_int_equal(quarantine_tally(given.quarantine).mails, MAILS);
+}
+
 static void while_the_broker_is_away_a_mail_server_keeps_its_mails(void **state)
 {
 	int who = come_and_greet(), other = come_and_greet();
@@ -422,6 +440,19 @@ static void who_has_gone_longest_without_a_mail_makes_room_for_a_newcomer(void *
 	assert_string_equal(heard(1), OK);
 }
 
+/* A stranger knows an address here, and what is to come again. */
+static void who_brings_only_mails_that_are_not_taken_makes_room_first(void **state)
+{
+	(void)state;
+	for (int i = 0; i < EACH_USER; i++)
+		come_and_greet();
+	assert_string_equal(deliver(0, "bounces@shop.example", given_bounce("", "failed", "w")), UNKNOWN);
+	come_and_greet();
+	assert_string_equal(heard(0), "421 4.4.2 no whole mail for too long while others wait\r\n<end>");
+	for (int i = 1; i < clients; i++)
+		assert_string_equal(heard(i), "");
+}
+
 static void who_waits_for_an_answer_makes_no_room(void **state)
 {
 	int who;
@@ -502,6 +533,7 @@ static int run(void)
 		TEST(a_mail_for_nobody_here_is_not_taken),
 		TEST(what_is_no_report_lies_aside_with_whom_it_was_for),
 		TEST(a_mail_that_nobody_knows_comes_again_for_a_minute),
+		TEST(many_mails_that_nobody_knows_lie_aside_after_a_minute_too),
 		TEST(while_the_broker_is_away_a_mail_server_keeps_its_mails),
 		TEST(a_mail_that_was_being_said_when_the_broker_went_comes_again),
 		TEST(a_mail_that_ends_who_reads_it_lies_aside_and_one_that_nobody_can_read_comes_again),
@@ -511,6 +543,7 @@ static int run(void)
 		TEST(a_client_without_a_mail_for_five_minutes_is_sent_away),
 		TEST(nobody_stays_longer_than_half_an_hour),
 		TEST(who_has_gone_longest_without_a_mail_makes_room_for_a_newcomer),
+		TEST(who_brings_only_mails_that_are_not_taken_makes_room_first),
 		TEST(who_waits_for_an_answer_makes_no_room),
 		TEST(mails_that_wait_are_bounded_and_one_that_is_still_sent_makes_room),
 	};

@@ -257,6 +257,7 @@ static void a_report_that_proves_nothing_is_about_nobody(void **state)
 
 /* ---- what SNS needs fetched ---- */
 
+/* `from_s`, `until_s` 0: a time that nobody can read */
 static void certificate_pem(int bits, int64_t from_s, int64_t until_s, char ret[8000])
 {
 	EVP_PKEY *pair = EVP_RSA_gen((unsigned)bits);
@@ -265,6 +266,10 @@ static void certificate_pem(int bits, int64_t from_s, int64_t until_s, char ret[
 
 	ASN1_TIME_set(X509_getm_notBefore(certificate), (time_t)from_s);
 	ASN1_TIME_set(X509_getm_notAfter(certificate), (time_t)until_s);
+	if (from_s == 0)
+		ASN1_STRING_set(X509_getm_notBefore(certificate), "never", -1);
+	if (until_s == 0)
+		ASN1_STRING_set(X509_getm_notAfter(certificate), "never", -1);
 	X509_set_pubkey(certificate, pair);
 	X509_sign(certificate, pair, EVP_sha256());
 	PEM_write_bio_X509(bio, certificate);
@@ -298,7 +303,8 @@ static void a_certificate_that_holds_is_said_and_any_other_is_not(void **state)
 		int64_t from_s, until_s;
 		enum verdict verdict;
 	} table[] = { { 2048, now_s - 9, now_s + 9, TURN_DONE }, { 1024, now_s - 9, now_s + 9, TURN_DEAD_LETTER },
-		{ 2048, now_s + 5, now_s + 9, TURN_DEAD_LETTER }, { 2048, now_s - 9, now_s - 5, TURN_DEAD_LETTER } };
+		{ 2048, now_s + 5, now_s + 9, TURN_DEAD_LETTER }, { 2048, now_s - 9, now_s - 5, TURN_DEAD_LETTER },
+		{ 2048, 0, now_s + 9, TURN_DEAD_LETTER }, { 2048, now_s - 9, 0, TURN_DEAD_LETTER } };
 	char pem[8000];
 
 	(void)state;

@@ -13,15 +13,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LARGE = 3 * 1024 * 1024, ROOM = 8 * 1024 * 1024, PART = 32 * 1024 };
+enum { LARGE = 3 * 1024 * 1024, ROOM = 8 * 1024 * 1024, PART = 32 * 1024, TEXT_LEN = 2 * 1024 * 1024 };
 
 static const size_t names[] = { offsetof(Document, digest), TOPIC_NOWHERE };
 TOPIC_DECLARE(raw_mail, Document);
 TOPIC_DEFINE_NAMING(raw_mail, "test.mail", Document, RETAIN_RAW, NULL, names);
 
+/* a topic that mailin has no right to say */
+TOPIC_DECLARE(foreign_mail, Document);
+TOPIC_DEFINE_NAMING(foreign_mail, "test.foreign", Document, RETAIN_RAW, NULL, names);
+
 /* ---- a system that takes mails ---- */
 
 static bool is_closed; /* whatever comes */
+static char long_text[TEXT_LEN];
 
 static const char *write_mail(const struct inbound_mail *mail, void *ret_message, char ret_key[MAIL_ROUTE_KEY_MAX + 1])
 {
@@ -32,6 +37,8 @@ static const char *write_mail(const struct inbound_mail *mail, void *ret_message
 	snprintf(message->digest, sizeof(message->digest), "%s", mail->blob);
 	snprintf(message->kind, sizeof(message->kind), "mail");
 	message->version = mail->size;
+	if (strcmp(mail->detail, "long") == 0)
+		message->long_text = BYTES(long_text, sizeof(long_text));
 	snprintf(ret_key, MAIL_ROUTE_KEY_MAX + 1, "%s", *mail->detail ? mail->detail : "any");
 	return NULL;
 }
@@ -45,6 +52,12 @@ static const struct mail_route routes[] = {
 		.topic = &topic_raw_mail,
 		.write = write_mail },
 	{ .name = "notes", .local = "notes", .bytes_most = 1000, .topic = &topic_raw_mail, .write = write_mail },
+	{ .name = "foreign",
+		.local = "foreign",
+		.bytes_most = ROOM,
+		.use = &use,
+		.topic = &topic_foreign_mail,
+		.write = write_mail },
 	{ .name = NULL },
 };
 static const struct mail_route *const tables[] = { routes, NULL };
@@ -60,7 +73,8 @@ static const struct service postbox = {
 	.remembers = REMEMBERING(REMEMBERS(document, docs_remember)),
 	.says = SAYING(SAYS(raw_mail)),
 };
-static const struct service reader = { .name = "forms", .hears = HEARING(HEARS(raw_mail, hear_mail)) };
+static const struct service reader = { .name = "forms",
+	.hears = HEARING(HEARS(raw_mail, hear_mail), HEARS(foreign_mail, hear_mail)) };
 static const struct service *const services[] = { &postbox, &reader, NULL };
 
 /* ---- the world ---- */
@@ -242,6 +256,21 @@ static void a_mail_that_its_route_refuses_leaves_nothing(void **state)
 	end();
 }
 
+/* To come again would change nothing: its mail server is told so, and a file is put aside. */
+static void a_mail_whose_message_the_bus_never_takes_leaves_nothing(void **state)
+{
+	(void)state;
+	begin(0);
+	assert_int_equal(deliver("foreign@shop.example", LARGE, 'a'), ROUTED_REFUSED);
+	assert_string_equal(world.why, "what it says was refused");
+	assert_int_equal(blobs(), 0);
+	assert_int_equal(deliver("forms+long@shop.example", LARGE, 'a'), ROUTED_REFUSED);
+	assert_string_equal(world.why, "it is larger than a message may be");
+	assert_int_equal(blobs(), 0);
+	assert_int_equal(messages(), 0);
+	end();
+}
+
 /* A stranger sends one mail that is taken, and the same content again and again to where it is refused. */
 static void a_mail_that_its_route_refuses_adds_no_reference_to_what_is_there(void **state)
 {
@@ -321,49 +350,109 @@ static void a_client_that_goes_away_is_not_answered(void **state)
 
 /* ---- a maildir ---- */
 
-static void lay(const char *text)
+static struct folder *folder;
+static struct quarantine *quarantine;
+static struct keyring keys;
+
+static void open_maildir(void)
+{
+	static const char *const parts[] = { "", "/new", "/cur", "/tmp" };
+	char path[200];
+
+	for (int i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s/maildir%s", given.path, parts[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	snprintf(path, sizeof(path), "%s/maildir", given.path);
+	quarantine = quarantine_new(path, sim_clock(world.sim));
+	folder = folder_new(path, "new",
+		&(struct folder_needs){ .keys = &keys,
+			.routing = &world.routing,
+			.quarantine = quarantine,
+			.runtime = sim_runtime(world.sim, "mailin"),
+			.clock = sim_clock(world.sim) });
+}
+
+static void close_maildir(void)
+{
+	folder_free(folder);
+	quarantine_free(quarantine);
+}
+
+static void lay(const char *name, const char *text, size_t size)
 {
 	char path[200];
 
-	snprintf(path, sizeof(path), "%s/maildir/new/1", given.path);
+	snprintf(path, sizeof(path), "%s/maildir/new/%s", given.path, name);
 	FILE *file = fopen(path, "w");
 	assert_non_null(file);
 	assert_true(fputs(text, file) >= 0);
-	for (int i = 0; i < LARGE / 64; i++)
+	for (size_t i = 0; i < size / 64; i++)
 		fputs("0123456789012345678901234567890123456789012345678901234567890123\n", file);
 	assert_int_equal(fclose(file), 0);
 }
 
-static void a_mail_in_a_maildir_goes_the_same_way(void **state)
+static bool lies(const char *where, const char *name)
 {
-	struct keyring keys = { 0 };
 	char path[200];
 
+	snprintf(path, sizeof(path), "%s/maildir/%s/%s", given.path, where, name);
+	return access(path, F_OK) == 0;
+}
+
+static void a_mail_in_a_maildir_goes_the_same_way(void **state)
+{
 	(void)state;
 	begin(0);
-	snprintf(path, sizeof(path), "%s/maildir", given.path);
-	assert_int_equal(mkdir(path, 0700), 0);
-	for (int i = 0; i < 3; i++) {
-		static const char *const parts[] = { "new", "cur", "tmp" };
-		snprintf(path, sizeof(path), "%s/maildir/%s", given.path, parts[i]);
-		assert_int_equal(mkdir(path, 0700), 0);
-	}
-	snprintf(path, sizeof(path), "%s/maildir", given.path);
-	struct quarantine *quarantine = quarantine_new(path, sim_clock(world.sim));
-	struct folder_needs needs = { .keys = &keys,
-		.routing = &world.routing,
-		.quarantine = quarantine,
-		.runtime = sim_runtime(world.sim, "mailin"),
-		.clock = sim_clock(world.sim) };
-	struct folder *folder = folder_new(path, "new", &needs);
-	lay("X-Original-To: forms+contact@shop.example\nSubject: x\n\n");
+	open_maildir();
+	lay("1", "X-Original-To: forms+contact@shop.example\nSubject: x\n\n", LARGE);
 	folder_look(folder);
 	sim_run_until_idle(world.sim);
 	assert_int_equal(messages(), 1);
-	snprintf(path, sizeof(path), "%s/maildir/new/1", given.path);
-	assert_int_equal(access(path, F_OK), -1);
-	folder_free(folder);
-	quarantine_free(quarantine);
+	assert_false(lies("new", "1"));
+	close_maildir();
+	end();
+}
+
+static void a_mail_in_a_maildir_whose_message_the_bus_never_takes_is_put_aside(void **state)
+{
+	(void)state;
+	begin(0);
+	open_maildir();
+	lay("1", "X-Original-To: foreign@shop.example\nSubject: x\n\n", LARGE);
+	folder_look(folder);
+	sim_run_until_idle(world.sim);
+	assert_false(lies("new", "1"));
+	assert_true(lies("aside", "1"));
+	/* The next one is read at once. */
+	lay("2", "X-Original-To: forms+contact@shop.example\nSubject: x\n\n", LARGE);
+	sim_run_until(world.sim, sim_now_us(world.sim) + 2 * US_PER_S);
+	folder_look(folder);
+	sim_run_until_idle(world.sim);
+	assert_int_equal(messages(), 1);
+	assert_false(lies("new", "2"));
+	close_maildir();
+	end();
+}
+
+static void a_mail_in_a_maildir_without_room_holds_up_no_other(void **state)
+{
+	(void)state;
+	begin(LARGE);
+	open_maildir();
+	assert_int_equal(deliver("forms@shop.example", LARGE, 'a'), ROUTED_SAID);
+	lay("1", "X-Original-To: forms@shop.example\nSubject: x\n\n", LARGE);
+	folder_look(folder);
+	sim_run_until_idle(world.sim);
+	assert_true(lies("new", "1"));
+	lay("2", "X-Original-To: notes@shop.example\nSubject: x\n\n", 0); /* it needs no blob */
+	sim_run_until(world.sim, sim_now_us(world.sim) + 2 * US_PER_S);
+	folder_look(folder);
+	sim_run_until_idle(world.sim);
+	assert_int_equal(messages(), 2);
+	assert_false(lies("new", "2"));
+	assert_true(lies("new", "1"));
+	close_maildir();
 	end();
 }
 
@@ -373,11 +462,14 @@ static int run(void)
 		cmocka_unit_test(a_mail_that_is_delivered_twice_is_one_blob_and_one_message),
 		cmocka_unit_test(a_mail_without_room_is_kept_by_its_mail_server),
 		cmocka_unit_test(a_mail_that_its_route_refuses_leaves_nothing),
+		cmocka_unit_test(a_mail_whose_message_the_bus_never_takes_leaves_nothing),
 		cmocka_unit_test(a_mail_that_its_route_refuses_adds_no_reference_to_what_is_there),
 		cmocka_unit_test(a_mail_that_is_refused_when_it_comes_again_leaves_its_first_message_the_blob),
 		cmocka_unit_test(what_was_cut_short_between_blob_and_message_ends_well),
 		cmocka_unit_test(a_client_that_goes_away_is_not_answered),
-		cmocka_unit_test(a_mail_in_a_maildir_goes_the_same_way) };
+		cmocka_unit_test(a_mail_in_a_maildir_goes_the_same_way),
+		cmocka_unit_test(a_mail_in_a_maildir_whose_message_the_bus_never_takes_is_put_aside),
+		cmocka_unit_test(a_mail_in_a_maildir_without_room_holds_up_no_other) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
 #include "services/platform/mirror/watcher.h"
+#include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +19,23 @@ static char root[] = "/tmp/cartbus-mirror-XXXXXX";
 static struct watcher *watcher;
 static struct mirror mirror_here;
 static int64_t now_us;
+
+/* ---- a kernel that gives no watches ---- */
+
+static bool lacks_watches;
+
+int __real_inotify_add_watch(int fd, const char *path, uint32_t mask);
+int __wrap_inotify_add_watch(int fd, const char *path, uint32_t mask);
+
+int __wrap_inotify_add_watch(int fd, const char *path, uint32_t mask)
+{
+	if (!lacks_watches)
+		return __real_inotify_add_watch(fd, path, mask);
+	errno = ENOSPC;
+	return -1;
+}
+
+/* ---- */
 
 static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -299,6 +317,44 @@ static void of_too_many_languages_the_first_are_read(void **state)
 	assert_string_equal(rules_seen("one"), "rules");
 }
 
+/* How many lines with these words the watcher logs meanwhile. */
+static int lines_in(int64_t us, const char *words)
+{
+	FILE *lines = tmpfile();
+	int kept = dup(STDERR_FILENO), count = 0;
+	char line[1000];
+
+	assert_non_null(lines);
+	dup2(fileno(lines), STDERR_FILENO);
+	pass(us);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	rewind(lines);
+	while (fgets(line, sizeof(line), lines))
+		count += strstr(line, words) != NULL;
+	fclose(lines);
+	return count;
+}
+
+static void folders_that_cannot_be_watched_are_read_and_logged_once(void **state)
+{
+	(void)state;
+	make_shop("one");
+	make_shop("two");
+	write_file("one/rules.txt", "before");
+	lacks_watches = true;
+	assert_int_equal(lines_in(LONG_US, "cannot watch"), 1);
+	write_file("one/rules.txt", "afterwards");
+	assert_int_equal(lines_in(LONG_US, "cannot watch"), 0);
+	assert_string_equal(rules_seen("one"), "afterwards");
+	lacks_watches = false;
+	assert_int_equal(lines_in(LONG_US, "watched again"), 1);
+	assert_int_equal(lines_in(LONG_US, "watched again"), 0);
+	lacks_watches = true;
+	assert_int_equal(lines_in(LONG_US, "cannot watch"), 1);
+	lacks_watches = false;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -313,6 +369,7 @@ int main(void)
 		TEST(no_folder_of_shops_is_waited_for),
 		TEST(a_language_is_seen_when_it_comes_and_when_it_goes),
 		TEST(of_too_many_languages_the_first_are_read),
+		TEST(folders_that_cannot_be_watched_are_read_and_logged_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,7 @@ static struct view view_of(struct status status)
 		status.ready ? status.ready : "0", status.dead ? status.dead : "0", (long long)status.oldest_us,
 		status.failures ? status.failures : "0", status.more ? status.more : "");
 	assert_int_equal(view_read(json, &view), 0);
+	view_clear(&view);
 	return view;
 }
 
@@ -123,6 +124,7 @@ static struct view locked_out(const char *one, const char *other)
 		"{\"service\":\"gateway\",\"counts\":{%s}}]}",
 		one, other);
 	assert_int_equal(view_read(text, &view), 0);
+	view_clear(&view);
 	return view;
 }
 
@@ -167,6 +169,7 @@ static struct view besieged(int64_t ago_us)
 		"{\"service\":\"mailin\",\"counts\":{\"turned_away\":1,\"turned_away_us\":%lld}}]}",
 		(long long)(NOW_US - ago_us), (long long)(NOW_US - 2 * ago_us));
 	assert_int_equal(view_read(text, &view), 0);
+	view_clear(&view);
 	return view;
 }
 
@@ -206,6 +209,7 @@ static struct view put_aside(int a_day, bool is_full)
 		"}",
 		a_day, is_full);
 	assert_int_equal(view_read(text, &view), 0);
+	view_clear(&view);
 	return view;
 }
 
@@ -245,6 +249,7 @@ static void a_service_whose_clock_is_a_minute_off_is_named(void **state)
 
 		snprintf(json, sizeof(json), status, cases[i].jump_us, (long long)cases[i].off_us);
 		assert_int_equal(view_read(json, &view), 0);
+		view_clear(&view);
 		assert_int_equal(
 			is_so(h, CONDITION_CLOCK, view, cases[i].words ? cases[i].words : ""), cases[i].words != NULL);
 	}

@@ -268,6 +268,27 @@ static void an_absence_is_old_news_after_a_day(void **state)
 	}
 }
 
+static void every_shop_is_asked_about_after_an_absence(void **state)
+{
+	enum { SHOPS = 300 };
+	struct harness *h = given("shopify");
+	const GatewayAway away = { .gateway = "gateway", .from_us = NOON_US - US_PER_HOUR, .back_us = NOON_US };
+	StorefrontTask task;
+	struct message_meta how;
+	char name[20];
+
+	(void)state;
+	for (int i = 1; i < SHOPS; i++) {
+		snprintf(name, sizeof(name), "demo-%03d", i);
+		given_shop(h, name, "shopify");
+	}
+	assert_int_equal(WHEN(h, gateway_away, &away, .shop = SHOP_OF_ALL, .key = "gateway"), TURN_DONE);
+	assert_int_equal(harness_count(h, &topic_storefront_task), SHOPS);
+	assert_true(harness_said(h, &topic_storefront_task, SHOPS - 1, &task, &how));
+	assert_string_equal(how.shop, "demo-299");
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +302,7 @@ int main(void)
 		cmocka_unit_test(a_cart_is_gone_since_its_webhook_said_something),
 		cmocka_unit_test(what_is_fetched_is_keyed_as_its_webhook_is),
 		cmocka_unit_test(an_absence_is_old_news_after_a_day),
+		cmocka_unit_test(every_shop_is_asked_about_after_an_absence),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

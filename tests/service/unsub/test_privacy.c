@@ -3,6 +3,7 @@
 #include "proto/platform_topics.h"
 #include "services/platform/unsub/unsub.h"
 #include "tests/unit/cmocka_all.h"
+#include <stdio.h>
 #include <string.h>
 
 static struct harness *fresh(void)
@@ -241,6 +242,29 @@ static void requests_of_others_stay_open(void **state)
 	harness_free(h);
 }
 
+/* A storefront may ask again and again for one person, under another id each time. */
+static void all_requests_of_a_person_are_counted_and_settled(void **state)
+{
+	enum { OTHERS = 1100, HIS = 100 };
+	struct harness *h = fresh();
+	char id[20], begin[40];
+
+	(void)state;
+	for (int i = 0; i < OTHERS + HIS; i++) {
+		snprintf(id, sizeof(id), "p%04d", i);
+		ask(h, id, PRIVACY_DATA_REQUEST, i < OTHERS ? "other" : "h");
+	}
+	snprintf(begin, sizeof(begin), "%d requests", OTHERS + HIS);
+	assert_alarm(h, true, begin);
+	assert_int_equal(settle(h, "", "h"), TURN_DONE);
+	assert_int_equal(harness_count(h, &topic_privacy_state), HIS);
+	snprintf(begin, sizeof(begin), "%d requests", OTHERS);
+	assert_alarm(h, true, begin);
+	assert_int_equal(settle(h, "", "other"), TURN_DONE);
+	assert_alarm(h, false, "all privacy requests");
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +277,7 @@ int main(void)
 		cmocka_unit_test(each_request_is_in_the_record_with_what_it_came_by),
 		cmocka_unit_test(what_is_settled_says_when_and_why_and_stays_so),
 		cmocka_unit_test(requests_of_others_stay_open),
+		cmocka_unit_test(all_requests_of_a_person_are_counted_and_settled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

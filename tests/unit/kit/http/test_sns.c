@@ -1,6 +1,10 @@
-/* test_sns.c: which addresses of SNS may be fetched */
+/* test_sns.c: which addresses of SNS may be fetched, and which certificates hold */
+#include "bus/base/clock.h"
 #include "services/kit/http/sns.h"
 #include "tests/unit/cmocka_all.h"
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,6 +91,67 @@ static void no_other_address_confirms_a_subscription(void **state)
 			fail_msg("\"%s\" was taken", wrong[i]);
 }
 
+/* `until_s` 0: a time that nobody can read */
+static void certificate_pem(EVP_PKEY *pair, int64_t from_s, int64_t until_s, char ret[8000])
+{
+	X509 *certificate = X509_new();
+	BIO *bio = BIO_new(BIO_s_mem());
+	int len;
+
+	ASN1_TIME_set(X509_getm_notBefore(certificate), (time_t)from_s);
+	ASN1_TIME_set(X509_getm_notAfter(certificate), (time_t)until_s);
+	if (until_s == 0)
+		ASN1_STRING_set(X509_getm_notAfter(certificate), "never", -1);
+	X509_set_pubkey(certificate, pair);
+	X509_sign(certificate, pair, EVP_sha256());
+	PEM_write_bio_X509(bio, certificate);
+	len = BIO_read(bio, ret, 7999);
+	ret[len > 0 ? len : 0] = '\0';
+	BIO_free(bio);
+	X509_free(certificate);
+}
+
+static void a_certificate_gives_its_key_while_it_holds(void **state)
+{
+	static const struct {
+		int bits; /* 0: of an elliptic curve */
+		int64_t from_s, until_s;
+		const char *trouble;
+	} table[] = { { 2048, 100, 200, NULL }, { 2048, 149, 151, NULL },
+		{ 1024, 100, 200, "the certificate's key is no RSA key of 2048 bits or more" },
+		{ 0, 100, 200, "the certificate's key is no RSA key of 2048 bits or more" },
+		{ 2048, 151, 200, "the certificate does not hold now" },
+		{ 2048, 100, 149, "the certificate does not hold now" },
+		{ 2048, 100, 0, "the certificate does not hold now" } };
+	char pem[8000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		EVP_PKEY *pair = table[i].bits ? EVP_RSA_gen((unsigned)table[i].bits) : EVP_EC_gen("P-256");
+		EVP_PKEY *key = NULL;
+
+		certificate_pem(pair, table[i].from_s, table[i].until_s, pem);
+		const char *trouble = sns_certificate_key(pem, 150 * US_PER_S, &key);
+		assert_int_equal(trouble == NULL, table[i].trouble == NULL);
+		if (trouble)
+			assert_string_equal(trouble, table[i].trouble);
+		else
+			assert_int_equal(EVP_PKEY_eq(key, pair), 1);
+		EVP_PKEY_free(key);
+		EVP_PKEY_free(pair);
+	}
+}
+
+static void what_is_no_certificate_has_no_key(void **state)
+{
+	EVP_PKEY *key = NULL;
+
+	(void)state;
+	assert_string_equal(sns_certificate_key("", US_PER_S, &key), "what came is no certificate");
+	assert_string_equal(sns_certificate_key("<html>", US_PER_S, &key), "what came is no certificate");
+	assert_null(key);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +159,8 @@ int main(void)
 		cmocka_unit_test(no_other_address_is_a_certificates),
 		cmocka_unit_test(a_topic_whose_region_cannot_be_read_has_no_address),
 		cmocka_unit_test(no_other_address_confirms_a_subscription),
+		cmocka_unit_test(a_certificate_gives_its_key_while_it_holds),
+		cmocka_unit_test(what_is_no_certificate_has_no_key),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
