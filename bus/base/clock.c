@@ -153,6 +153,11 @@ void monotonic_wall_look(struct monotonic_wall *monotonic_wall)
 
 /* --- a limit of lines per time --- */
 
+int64_t sooner_us(int64_t a_us, int64_t b_us)
+{
+	return a_us < 0 || (b_us >= 0 && b_us < a_us) ? b_us : a_us;
+}
+
 bool rate_limit_take(struct rate_limit *rate_limit, int64_t now_us, int64_t every_us, int burst)
 {
 	if (rate_limit->spent_us < now_us)

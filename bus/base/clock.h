@@ -65,6 +65,9 @@ int64_t monotonic_wall_until_us(const struct monotonic_wall *monotonic_wall, int
 /* to be called often: a jump is detected between two looks */
 void monotonic_wall_look(struct monotonic_wall *monotonic_wall);
 
+/* The sooner of two waits; -1: none. */
+int64_t sooner_us(int64_t a_us, int64_t b_us);
+
 /*
  * A limit on log lines, so that a flood of events does not flood the log
  *

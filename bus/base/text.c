@@ -169,6 +169,11 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+int text_hex_digit(char c)
+{
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : hex_value(c);
+}
+
 bool text_unhex(const char *text, void *to, size_t len)
 {
 	uint8_t *out = to;

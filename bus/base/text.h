@@ -32,6 +32,7 @@ void text_make_plain(char *text);
 void text_hide_addresses(char *text);                    /* words with an @ in them become stars, in place */
 void text_hex(const void *data, size_t len, char *to);   /* 2 * len + 1 bytes */
 bool text_unhex(const char *text, void *to, size_t len); /* false: not 2 * len hex digits */
+int text_hex_digit(char c);                              /* 0 to 15, in either case; -1: none */
 /* 64 bits, not cryptographic; its value is stored, so it never changes */
 uint64_t text_hash(struct bytes bytes);
 uint32_t text_crc(struct bytes bytes); /* CRC-32, as zlib's */

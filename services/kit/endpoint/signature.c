@@ -12,7 +12,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-enum { BASE64_LEN = 44, HEX_LEN = 64 };
+enum { BASE64_LEN = 44 };
 
 static bool decode_base64(const char *text, uint8_t ret[HMAC_LEN])
 {
@@ -26,27 +26,6 @@ static bool decode_base64(const char *text, uint8_t ret[HMAC_LEN])
 	if (EVP_DecodeBlock(decoded, (const unsigned char *)text, BASE64_LEN) != HMAC_LEN + 1)
 		return false;
 	memcpy(ret, decoded, HMAC_LEN);
-	return true;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool decode_hex(const char *text, uint8_t ret[HMAC_LEN])
-{
-	if (strlen(text) != HEX_LEN)
-		return false;
-	for (int i = 0; i < HMAC_LEN; i++) {
-		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		ret[i] = (uint8_t)(high * 16 + low);
-	}
 	return true;
 }
 
@@ -124,7 +103,7 @@ enum signature signature_look_stamped(const char *timestamp, const char *given, 
 
 	if (!given || !*given || !timestamp)
 		return SIGNATURE_MISSING;
-	if (!decode_hex(given, decoded) && !decode_base64(given, decoded))
+	if (!text_unhex(given, decoded, HMAC_LEN) && !decode_base64(given, decoded))
 		return SIGNATURE_MALFORMED;
 	return is_stale(timestamp, now_us) ? SIGNATURE_STALE : SIGNATURE_CURRENT;
 }
@@ -138,7 +117,7 @@ enum signature signature_check_stamped(
 
 	if (!given || !*given || !timestamp)
 		return SIGNATURE_MISSING;
-	if (!decode_hex(given, decoded) && !decode_base64(given, decoded))
+	if (!text_unhex(given, decoded, HMAC_LEN) && !decode_base64(given, decoded))
 		return SIGNATURE_MALFORMED;
 	buffer_printf(&text, "%s.", timestamp);
 	buffer_add(&text, body.data, body.len);

@@ -12,6 +12,7 @@
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
+#include "bus/base/text.h"
 #include "services/kit/web/web_inside.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -24,15 +25,6 @@
 /* ---- chunked bodies that can be read in one way only ---- */
 
 enum { SIZE_DIGITS_MOST = 8 };
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 /* Moves *at behind a CRLF. 1: it is there; 0: it has not all come; -EBADMSG: something else is there. */
 static int take_line_end(const char *text, size_t len, size_t *at)
@@ -57,7 +49,7 @@ static int take_size(const char *text, size_t len, size_t *at, size_t *ret_size)
 	int digits = 0, digit;
 
 	*ret_size = 0;
-	for (; *at < len && (digit = hex_digit(text[*at])) >= 0; (*at)++) {
+	for (; *at < len && (digit = text_hex_digit(text[*at])) >= 0; (*at)++) {
 		if (++digits > SIZE_DIGITS_MOST)
 			return -ERANGE;
 		*ret_size = *ret_size * 16 + (size_t)digit;

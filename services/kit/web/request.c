@@ -6,6 +6,7 @@
  * Fails by:  a status and words.
  */
 #include "services/kit/web/request.h"
+#include "bus/base/text.h"
 #include <assert.h>
 #include <strings.h>
 
@@ -260,20 +261,13 @@ unsigned request_parse(char *text, size_t len, struct request *ret, const char *
 	return *ret_why ? 400 : count_parts(ret, ret_why);
 }
 
-static int hex_value(char c)
-{
-	const char *digits = "0123456789abcdef0123456789ABCDEF", *at = c ? strchr(digits, c) : NULL;
-
-	return at ? (int)(at - digits) % 16 : -1;
-}
-
 /* Decodes in place. %00, and a `%` that begins no escape, stay as they are. */
 static void decode(char *text)
 {
 	char *to = text;
 
 	for (; *text; text++) {
-		int high = *text == '%' ? hex_value(text[1]) : -1, low = high >= 0 ? hex_value(text[2]) : -1;
+		int high = *text == '%' ? text_hex_digit(text[1]) : -1, low = high >= 0 ? text_hex_digit(text[2]) : -1;
 
 		if (low >= 0 && (high || low)) {
 			*to++ = (char)(high * 16 + low);

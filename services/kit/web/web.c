@@ -9,6 +9,7 @@
  * Fails by:  408, 503 with words; closing without an answer when no request has come.
  * Read next: head.c, library.c
  */
+#include "bus/base/clock.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "services/kit/web/web_inside.h"
@@ -516,11 +517,6 @@ static int64_t cut_late(struct web *web, struct list *list, int64_t most_us, con
 			cut(connection, 408, words);
 	}
 	return -1;
-}
-
-static int64_t sooner_us(int64_t a_us, int64_t b_us)
-{
-	return a_us < 0 || (b_us >= 0 && b_us < a_us) ? b_us : a_us;
 }
 
 static int64_t next_us(struct web *web)

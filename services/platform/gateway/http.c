@@ -12,6 +12,7 @@
  */
 #include "services/platform/gateway/http.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
 #include "bus/base/list.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
@@ -167,11 +168,6 @@ static void report_counters(struct http *http)
 		return;
 	http->report_at_us = now_us(http) + report_us;
 	counters_log(&http->counters, &http->reported);
-}
-
-static int64_t sooner_us(int64_t a_us, int64_t b_us)
-{
-	return a_us < 0 || (b_us >= 0 && b_us < a_us) ? b_us : a_us;
 }
 
 static void tell_counts(struct metrics_sink *told, void *context)

@@ -6,6 +6,7 @@
  */
 #include "bus/actor/process.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
 #include "bus/base/log.h"
 #include "services/kit/http/http.h"
 #include "services/kit/keys/secrets.h"
@@ -36,19 +37,14 @@ static struct place {
 	struct folder *incoming, *retried; /* NULL: there is none */
 } of_maildir, of_lmtp;
 
-static int64_t sooner(int64_t a_us, int64_t b_us)
-{
-	return b_us < 0 || (a_us >= 0 && a_us < b_us) ? a_us : b_us;
-}
-
 static int64_t look_at_place(struct place *place)
 {
 	int64_t next_us = -1;
 	if (place->incoming)
-		next_us = sooner(next_us, folder_look(place->incoming));
+		next_us = sooner_us(next_us, folder_look(place->incoming));
 	if (place->retried)
-		next_us = sooner(next_us, folder_look(place->retried));
-	return place->quarantine ? sooner(next_us, quarantine_look(place->quarantine)) : next_us;
+		next_us = sooner_us(next_us, folder_look(place->retried));
+	return place->quarantine ? sooner_us(next_us, quarantine_look(place->quarantine)) : next_us;
 }
 
 static int64_t tend_blobs(void)
@@ -66,10 +62,10 @@ static int64_t tend_blobs(void)
 static int64_t look(void *context)
 {
 	(void)context;
-	int64_t next_us = sooner(look_at_place(&of_maildir), look_at_place(&of_lmtp));
-	next_us = server ? sooner(next_us, lmtp_server_look(server)) : next_us;
-	next_us = uses ? sooner(next_us, tend_blobs()) : next_us;
-	return sooner(next_us, reader_look(reader)); /* after the parts that give it mails */
+	int64_t next_us = sooner_us(look_at_place(&of_maildir), look_at_place(&of_lmtp));
+	next_us = server ? sooner_us(next_us, lmtp_server_look(server)) : next_us;
+	next_us = uses ? sooner_us(next_us, tend_blobs()) : next_us;
+	return sooner_us(next_us, reader_look(reader)); /* after the parts that give it mails */
 }
 
 static void tell_counts(struct metrics_sink *told, void *context)

@@ -14,6 +14,7 @@
  */
 #include "services/platform/monitor/broker_away.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
@@ -311,11 +312,6 @@ static void look_at_phase(struct broker_away *away, enum runtime_phase phase, co
 	}
 }
 
-static int64_t sooner(int64_t a_us, int64_t b_us)
-{
-	return a_us < 0 || (b_us >= 0 && b_us < a_us) ? b_us : a_us;
-}
-
 int64_t broker_away_look(struct broker_away *away, enum runtime_phase phase, const char *why)
 {
 	int64_t boot_us = clock_boot_us(away->settings.clock), wait_us = -1;
@@ -324,7 +320,7 @@ int64_t broker_away_look(struct broker_away *away, enum runtime_phase phase, con
 	if (phase == RUNTIME_AWAY && !away->is_told)
 		wait_us = away->since_us + away->settings.patience_us - boot_us;
 	for (int i = 0; i < away->way_count; i++)
-		wait_us = sooner(wait_us, look_at(&away->channels[i], boot_us));
+		wait_us = sooner_us(wait_us, look_at(&away->channels[i], boot_us));
 	return wait_us;
 }
 

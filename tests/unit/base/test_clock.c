@@ -17,6 +17,17 @@ static void the_system_clock_tells_the_real_time(void **state)
 	assert_true(before <= wall && wall <= after);
 }
 
+static void of_two_waits_the_sooner_counts_and_none_is_no_wait(void **state)
+{
+	(void)state;
+	assert_int_equal(sooner_us(3, 5), 3);
+	assert_int_equal(sooner_us(5, 3), 3);
+	assert_int_equal(sooner_us(0, 3), 0);
+	assert_int_equal(sooner_us(-1, 3), 3);
+	assert_int_equal(sooner_us(3, -1), 3);
+	assert_int_equal(sooner_us(-1, -1), -1);
+}
+
 static void boot_time_never_goes_back(void **state)
 {
 	(void)state;
@@ -62,6 +73,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_system_clock_tells_the_real_time),
+		cmocka_unit_test(of_two_waits_the_sooner_counts_and_none_is_no_wait),
 		cmocka_unit_test(boot_time_never_goes_back),
 		cmocka_unit_test(a_virtual_clock_stands_until_it_is_moved),
 		cmocka_unit_test(a_scaled_clock_starts_at_its_origin_and_runs_at_its_rate),

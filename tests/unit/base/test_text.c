@@ -153,6 +153,13 @@ static void hex_is_read_whole_or_not_at_all(void **state)
 	assert_true(text_unhex("", bytes, 0));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_false(text_unhex(wrong[i], bytes, sizeof(bytes)));
+	for (const char *digits = "0123456789abcdef", *at = digits; *at; at++)
+		assert_int_equal(text_hex_digit(*at), at - digits);
+	assert_int_equal(text_hex_digit('A'), 10);
+	assert_int_equal(text_hex_digit('F'), 15);
+	for (const char *at = "/:@G`g \x7f\xff"; *at; at++)
+		assert_int_equal(text_hex_digit(*at), -1);
+	assert_int_equal(text_hex_digit('\0'), -1);
 }
 
 /* These numbers are on people's disks. A change here loses their data. */
