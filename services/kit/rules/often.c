@@ -1,5 +1,5 @@
 /*
- * often.c: "At most one mail per shopper every 24 hours." and "1 EUR is 1.08 USD."
+ * often.c: reads "At most one mail per shopper every 24 hours." and "1 EUR is 1.08 USD."
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
@@ -217,7 +217,7 @@ int read_often(struct reader *reader)
 	return err;
 }
 
-/* --- what a currency is worth --- */
+/* --- rates between currencies --- */
 
 static int read_side(struct reader *reader, const struct item **ret)
 {

@@ -1,7 +1,7 @@
 /*
- * read.c: what all sentences of the rules are made of: patterns of meanings, amounts, spans of time, and complaints
+ * read.c: the parts of all sentences of the rules: patterns of meanings, amounts, spans of time, and errors
  *
- * Promises:  of several complaints about one sentence that one stays which came furthest.
+ * Promises:  of several errors in one sentence, the one furthest into the sentence stays.
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
@@ -43,7 +43,7 @@ static bool is_among(const struct item *item, const char *alternatives, size_t l
 	return false;
 }
 
-/* A word may mean something here and nothing there: it is passed over where it is not taken. */
+/* Takes one item, and skips fillers before it: a filler has a meaning in some places only. */
 static bool take_one(struct reader *reader, const char *alternatives, size_t len)
 {
 	int at = reader->at;
@@ -227,7 +227,7 @@ static int add_bound(struct reader *reader, const struct bound *bound, int64_t a
 	return 0;
 }
 
-/* "20" of "20 to 80 EUR": the currency stands behind the second number. */
+/* The currency for "20" of "20 to 80 EUR": it stands behind the second number. NULL: there is none. */
 static const char *currency_behind(struct reader *reader)
 {
 	int start = reader->at;

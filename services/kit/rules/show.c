@@ -1,5 +1,5 @@
 /*
- * show.c: the place of an error, drawn: its line and a caret below
+ * show.c: shows the place of an error: its line, and a caret below
  */
 #include "bus/base/text.h"
 #include "services/kit/rules/text.h"
@@ -10,7 +10,7 @@
 
 enum { SHOWN_BEFORE = 50, SHOWN_BEHIND = 24, INDENT = 4 };
 
-/* Places on the screen that a character takes. */
+/* The number of columns that a character takes on the screen. */
 static int width_of(UChar32 c)
 {
 	int width = u_getIntPropertyValue(c, UCHAR_EAST_ASIAN_WIDTH);
