@@ -1,8 +1,8 @@
 /*
  * key.c: reads the key file of a service account and signs with it
  *
- * Promises:  the key is in memory while it signs and no longer; no word about it holds any of it.
- * Fails by:  -errno of the file; -EBADMSG: it is not such a key file, and what is missing.
+ * Promises:  the key is kept only while it signs. No message about the file quotes any of it.
+ * Fails by:  -errno of the file; -EBADMSG and the missing part, if it is not such a key file.
  * Read next: google.c. Source: developers.google.com, "Using OAuth 2.0 for Server to Server Applications"; RFC 7515, RFC 7523.
  */
 #include "bus/base/cleanup.h"
@@ -30,7 +30,7 @@ static void cleanse(struct buffer *secret)
 	buffer_free(secret);
 }
 
-/* RFC 7515, 2: without padding. */
+/* base64url without padding (RFC 7515, 2) */
 static void add_base64url(struct buffer *to, struct bytes raw)
 {
 	char *out = buffer_grow(to, 4 * (raw.len + 2) / 3 + 1);
@@ -50,7 +50,7 @@ static void add_json(struct buffer *to, const json_t *object)
 	add_base64url(to, bytes_of(text ? text : ""));
 }
 
-/* An encrypted key has no place here, and nobody is asked for a password. */
+/* Refuses an encrypted key instead of asking for its password. */
 static int no_password(char *to, int room, int writing, void *context)
 {
 	(void)to, (void)room, (void)writing, (void)context;
@@ -133,7 +133,7 @@ int google_key_sign(const char *path, const char *scope, int64_t issued_s, struc
 	struct account account;
 	int r = file_read_secret(path, &text);
 
-	if (r < 0 && r != -ENODATA) { /* an empty one is there, and no JSON */
+	if (r < 0 && r != -ENODATA) { /* an empty file exists, and fails below as no JSON */
 		snprintf(ret_why, 200, "%s", strerror(-r));
 		return r;
 	}

@@ -1,8 +1,9 @@
 /*
- * spend.c: what models and mails cost this month
+ * spend.c: adds up the cost of models and mails in each month
  *
- * Owns:      table spend (month -> struct spend) of a service's state, kept for the installation as a whole.
- * Promises:  each fact is counted once, in the month it happened in; a claim that was released costs nothing.
+ * Owns:      the table spend (month -> struct spend) of a service's state, for the whole installation.
+ * Promises:  each fact is counted once, in the month of its own time. A release takes back the cost of its
+ *            claim.
  * Read next: spend.h, model.h
  */
 #include "services/kit/model/spend.h"
@@ -104,7 +105,7 @@ int budget_used_percent(const struct budget *budget, const struct spend *spend)
 	return money > tokens ? money : tokens;
 }
 
-/* --- whether a model may be asked now, and what an answer cost --- */
+/* --- whether a model may be asked now, and the cost of an answer --- */
 
 struct model_use model_use_of(const struct models *models, const char *name, const struct config *config)
 {

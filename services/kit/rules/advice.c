@@ -9,7 +9,7 @@
 #include "services/kit/rules/text.h"
 #include <stdio.h>
 
-/* a mail that is deferred longer is not sent (services/carts/policy/decision.h) */
+/* a mail that other mails to the shopper delay longer is not sent (services/carts/policy/decision.h) */
 #define NEVER_US (3 * US_PER_DAY)
 #define SOON_US US_PER_HOUR /* in a shorter time, many shoppers are still shopping */
 
