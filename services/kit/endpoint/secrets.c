@@ -1,9 +1,9 @@
 /*
- * secrets.c: which shops there are, and their webhook secrets
+ * secrets.c: the webhook secrets of all shops
  *
- * Owns:     the secrets in memory; they are cleansed before they are given back.
- * Promises: a changed file holds from the next secrets_look_again on.
- * Fails by: an error for the one shop; the others go on.
+ * Owns:      the secrets in memory, which is cleansed before it is freed.
+ * Promises:  a changed file is used after the next secrets_look_again().
+ * Fails by:  an error for the one shop; the other shops go on.
  */
 #include "services/kit/endpoint/secrets.h"
 #include "bus/base/file.h"
@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What tells one state of a file from another without reading it. */
+/* The attributes that tell, without reading a file, whether it has changed. */
 struct stamp {
 	dev_t device;
 	ino_t inode;
@@ -35,7 +35,7 @@ struct shop_secrets {
 	struct secrets_pair pair;
 	struct stamp current, previous;
 	int current_error;
-	uint64_t looked; /* as of secrets.look, when its files were looked up last */
+	uint64_t looked; /* the value of secrets.look when its files were looked up last */
 };
 
 struct secrets {
@@ -43,7 +43,7 @@ struct secrets {
 	struct buffer address_key, admin_key;
 	struct keyring link_keys;
 	struct map *by_shop;
-	uint64_t look; /* counts secrets_look_again; from 1 */
+	uint64_t look; /* counts the calls of secrets_look_again(), from 1 */
 };
 
 static void forget(struct buffer *secret)
@@ -76,15 +76,14 @@ static void read_link_keys(struct secrets *secrets)
 	check_key(path, keyring_read(secrets->folder, LINK_KEY, &secrets->link_keys));
 }
 
-/* Without it the owner's links do not work, and all else does. */
+/* Without this key only the owner's links do not work. */
 static void read_admin_key(struct secrets *secrets)
 {
 	char path[256];
 	struct stat there;
 
 	secret_in(secrets->folder, ADMIN_LINK_KEY, path);
-	if (stat(path, &there) == 0 &&
-		there.st_size > 1) /* a line without anything in it is what systemd hands for none */
+	if (stat(path, &there) == 0 && there.st_size > 1) /* systemd hands over a line end for no key */
 		read_key(secrets, ADMIN_LINK_KEY, &secrets->admin_key);
 	else
 		log_event(LOG_NOTICE,
@@ -165,7 +164,7 @@ static struct stamp stamp_of(const char *path)
 	return stamp;
 }
 
-/* 0 with *stamp renewed; reads only when the file is another than last time. */
+/* Reads the file if its stamp has changed, and renews the stamp. If it has not changed, returns `last`. */
 static int refresh(const char *path, struct stamp *stamp, struct buffer *secret, int last)
 {
 	struct stamp now = stamp_of(path);
@@ -195,7 +194,7 @@ static struct shop_secrets *shop_entry(struct secrets *secrets, const char *shop
 	return entry;
 }
 
-/* refresh() reads a file only when it has changed, so each change of a file is told once. */
+/* Warns of an unreadable file. refresh() reads a file only if it has changed, so each change is told once. */
 static void tell_unread(const char *path, int error)
 {
 	if (error < 0 && error != -ENOENT && error != -ENODATA)
@@ -239,7 +238,7 @@ int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secr
 	if (!entry || entry->looked != secrets->look) {
 		if (!secrets_shop_is_there(secrets, shop))
 			return -ENOENT;
-		entry = shop_entry(secrets, shop); /* only of shops that are there: a stranger cannot fill the map */
+		entry = shop_entry(secrets, shop); /* not of unknown shops: strangers cannot fill the map */
 		look_up(secrets, shop, entry);
 	}
 	*ret = &entry->pair;

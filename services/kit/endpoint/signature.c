@@ -1,8 +1,9 @@
 /*
- * signature.c: is this webhook from the shop it claims to be from?
+ * signature.c: checks whether a webhook comes from the shop that it names
  *
- * Promises: compares in constant time, and all secrets always, where there are several; decodes strictly, so that there is one spelling of a signature.
- * Fails by: saying which check failed; never how close it was.
+ * Promises:  compares in constant time. For an HMAC it always tries all secrets, the current and the previous
+ *            ones. It decodes strictly, so that a signature has one spelling.
+ * Fails by:  the name of the failed check; never a hint how close the signature was.
  */
 #include "services/kit/endpoint/signature.h"
 #include "bus/base/clock.h"
@@ -93,7 +94,7 @@ enum signature signature_look(const char *given)
 	return decode_base64(given, decoded) ? SIGNATURE_CURRENT : SIGNATURE_MALFORMED;
 }
 
-/* Whole seconds since 1970, digits only. */
+/* Reads whole seconds since 1970, digits only. */
 static bool read_timestamp(const char *text, int64_t *ret_us)
 {
 	int64_t seconds = 0;

@@ -40,7 +40,7 @@ static const char *first_text(const json_t *const *objects, const char *name)
 	return NULL;
 }
 
-/* Reads the customer of a checkout or order. The address may be in three places, each maybe null or a list. */
+/* Reads the customer of a checkout or order. The address may be in three places, any maybe null or a list. */
 static void read_person(const struct event_source *source, const json_t *body, CartIds *ids)
 {
 	const json_t *customer = field_object(body, "customer");
