@@ -2,7 +2,7 @@
  * signature.c: checks whether a webhook comes from the shop that it names
  *
  * Promises:  compares in constant time. For an HMAC it always tries all secrets, the current and the previous
- *            ones. It decodes strictly, so that a signature has one spelling.
+ *            ones. It decodes only the exact length and the characters of the encoding.
  * Fails by:  the name of the failed check; never a hint how close the signature was.
  */
 #include "services/kit/endpoint/signature.h"

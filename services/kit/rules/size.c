@@ -24,7 +24,7 @@ struct plan {
 	int64_t span_us[2], unit_us;
 	struct place span_places[2];
 	int span_count;
-	int order[2]; /* of the spans, by the words around them: 1, 2; 0: not said */
+	int order[2]; /* 1 or 2 for each span, by the words around it; 0: unknown */
 	int order_pending;
 	int leads; /* marks before the first wait */
 	bool is_single, separated, has_ne;

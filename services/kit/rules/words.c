@@ -1,5 +1,5 @@
 /*
- * words.c: what the words of the rules mean, in ten languages
+ * words.c: the meanings of the words of the rules, in ten languages
  *
  * Owns:      the words of services/kit/rules/words/<language>.txt. They are built into the program and parsed
  *            once, by the scanner that also reads the owner's text (token.c): both are folded alike.
@@ -345,7 +345,7 @@ const char *language_mend(const struct language *language, const char *word, enu
 	return found >= 0 ? language->mendable[found].word : NULL;
 }
 
-/* --- what is the same in every language --- */
+/* --- parts that are the same in every language --- */
 
 int64_t words_unit_us(const char *concept)
 {

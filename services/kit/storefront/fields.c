@@ -106,7 +106,7 @@ static int count_some(struct bytes body, char c)
 	return count;
 }
 
-/* jansson's own limit of 2048 cannot be changed, so this counts the brackets outside of strings before. */
+/* jansson's own limit of 2048 cannot be changed, so this counts the brackets outside of strings first. */
 static bool too_deep(struct bytes body)
 {
 	const char *text = body.data;
