@@ -1,8 +1,8 @@
 /*
  * line.c: judges whether a line or a paragraph of a model may be mailed
  *
- * Promises:  pure. A line that passes has no link, no markup, no amount and no number in digits that the model
- *            was not given, so a model cannot add a price, a discount or a date in digits, even if an item's
+ * Promises:  pure. A line that passes has no link, no markup, no amount and no number in digits that the
+ *            model was not given, so it cannot add a price, a discount or a date in digits, even if an item's
  *            title asks for it. Numbers of a paragraph are compared as a whole: "12,50" does not allow "50".
  * Read next: model.h
  */
