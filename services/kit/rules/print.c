@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { DAY_MINUTES = 1440, DAYS = 7 };
-enum { RATE_DIGITS = 12, RATE_DECIMALS_MAX = 28, RATE_ROOM = 80 }; /* a number that is read may have 31 characters */
+enum { RATE_DECIMALS_MAX = 28, RATE_ROOM = 80 }; /* a number that is read may have 31 characters */
 
 /* How many zeros "40.00" ends with: of two ways to write an end, the owner probably wrote the rounder one. */
 static int roundness(const char *shown)
@@ -249,22 +249,26 @@ static void print_quiet(const struct printing *printing, const struct rules_quie
 			{ "days", buffer_text(&days) }, { "from", from }, { "to", to }, { NULL, NULL } });
 }
 
-/* Writes RATE_DIGITS significant digits, such as "0.000062". The rules know no exponents. */
+/*
+ * Writes all digits of the rate, such as "0.000062". The rules know no exponents. A third decimal gets a zero
+ * behind it: in a language with the other decimal point, "1.085" is one thousand and eighty-five.
+ */
 static void plain_rate(double rate, char ret[RATE_ROOM])
 {
-	int decimals = RATE_DIGITS - 1 - (int)floor(log10(rate));
+	int decimals = RATES_DIGITS - 1 - (int)floor(log10(rate));
 
 	decimals = decimals < 0 ? 0 : decimals > RATE_DECIMALS_MAX ? RATE_DECIMALS_MAX : decimals;
 	snprintf(ret, RATE_ROOM, "%.*f", decimals, rate);
-	if (!strchr(ret, '.'))
+	char *point = strchr(ret, '.'), *end = strchr(ret, '\0');
+	if (!point)
 		return;
-	for (char *last = ret + strlen(ret) - 1; *last == '0' || *last == '.'; last--) {
-		bool is_point = *last == '.';
-
-		*last = '\0';
-		if (is_point)
-			return;
-	}
+	while (end[-1] == '0')
+		end--;
+	if (end - point == 1)
+		end--;
+	else if (end - point == 4 && rate >= 1)
+		*end++ = '0';
+	*end = '\0';
 }
 
 static void print_rate(const struct printing *printing, const struct rules_rate *rate)

@@ -11,6 +11,7 @@
 #include "bus/base/clock.h"
 #include "services/kit/rules/rules.h"
 #include "services/kit/template/template.h"
+#include <float.h>
 
 struct place {
 	int line, column;
@@ -147,6 +148,7 @@ struct clause {
 };
 
 enum { CLAUSES_MAX = 8, RATES_MAX = 8 };
+enum { RATES_DIGITS = DBL_DIG }; /* significant digits of a rate: a double keeps each decimal of so many */
 
 enum kind { KIND_SIZES, KIND_OFTEN, KIND_RATES, KIND_HOURS, KINDS };
 
