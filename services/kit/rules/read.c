@@ -3,6 +3,7 @@
  *
  * Promises:  of several errors in one sentence, the one furthest into the sentence stays.
  */
+#include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/kit/money/money.h"
@@ -129,13 +130,14 @@ bool at_end(struct reader *reader)
 static int __attribute__((format(printf, 4, 0)))
 complain(struct rules_error *error, struct place place, const char *found, const char *format, va_list args)
 {
-	char what[150];
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char what[2 * sizeof(error->text)];
 
 	vsnprintf(what, sizeof(what), format, args);
+	buffer_printf(&text, "line %d, column %d: expected %s%s", place.line, place.column, what, found);
+	TEXT_COPY(error->text, buffer_text(&text));
 	error->line = place.line;
 	error->column = place.column;
-	snprintf(error->text, sizeof(error->text), "line %d, column %d: expected %s%s", place.line, place.column, what,
-		found);
 	return -EINVAL;
 }
 

@@ -66,7 +66,7 @@ struct rules {
 struct rules_error {
 	int line, column;  /* from 1; column counts characters, not bytes */
 	char text[240];    /* "line 1, column 34: expected a time unit (hours, minutes, days) but found \"bananas\"" */
-	char shown[240];   /* the line, and below it a caret under the place */
+	char shown[360];   /* up to 74 characters of the line, and below them a caret under the place */
 	char instead[240]; /* the same sentence with its one error mended (offer.c); else "" */
 	char or_instead[240]; /* another possible correction; else "" */
 };
