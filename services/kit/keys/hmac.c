@@ -19,7 +19,7 @@ static EVP_MAC_CTX *open_context(void)
 	const OSSL_PARAM settings[] = { OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
 		OSSL_PARAM_construct_end() };
 	EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
-	EVP_MAC_CTX *context = EVP_MAC_CTX_new(mac);
+	EVP_MAC_CTX *context = mac ? EVP_MAC_CTX_new(mac) : NULL;
 
 	EVP_MAC_free(mac);
 	if (context && EVP_MAC_CTX_set_params(context, settings) == 1)
