@@ -76,20 +76,23 @@ bool google_encode(const char *text, char *ret, size_t room)
 
 /* ---- tokens ---- */
 
-static struct token *token_of(struct google *google, const char *scope)
-{
-	struct token *token = google->tokens;
-
-	while (token->scope && strcmp(token->scope, scope) != 0)
-		token++;
-	token->scope = scope;
-	return token;
-}
-
 static void forget_token(struct token *token)
 {
 	free(token->text);
 	token->text = NULL;
+}
+
+/* Scopes beyond SCOPES_MAX share the last place. */
+static struct token *token_of(struct google *google, const char *scope)
+{
+	struct token *token = google->tokens, *last = token + SCOPES_MAX - 1;
+
+	while (token < last && token->scope && strcmp(token->scope, scope) != 0)
+		token++;
+	if (token->scope && strcmp(token->scope, scope) != 0)
+		forget_token(token);
+	token->scope = scope;
+	return token;
 }
 
 bool google_token_read(struct bytes body, char **ret_text, int64_t *ret_lasts_us)
