@@ -34,7 +34,7 @@ struct stamp {
 struct shop_secrets {
 	struct secrets_pair pair;
 	struct stamp current, previous;
-	int current_error;
+	int current_error, previous_error;
 	uint64_t looked; /* the value of secrets.look when its files were looked up last */
 };
 
@@ -148,32 +148,31 @@ struct bytes secrets_admin_key(const struct secrets *secrets)
 	return buffer_bytes(&secrets->admin_key);
 }
 
-static struct stamp stamp_of(const char *path)
+static int stamp_of(const char *path, struct stamp *ret)
 {
 	struct stat there;
-	struct stamp stamp;
 
-	memset(&stamp, 0, sizeof(stamp)); /* padding too: stamps are compared as bytes */
+	memset(ret, 0, sizeof(*ret)); /* padding too: stamps are compared as bytes */
 	if (stat(path, &there) < 0)
-		return stamp;
-	stamp.device = there.st_dev;
-	stamp.inode = there.st_ino;
-	stamp.size = there.st_size;
-	stamp.modified = there.st_mtim;
-	stamp.changed = there.st_ctim;
-	return stamp;
+		return -errno;
+	ret->device = there.st_dev;
+	ret->inode = there.st_ino;
+	ret->size = there.st_size;
+	ret->modified = there.st_mtim;
+	ret->changed = there.st_ctim;
+	return 0;
 }
 
 /* Reads the file if its stamp has changed, and renews the stamp. If it has not changed, returns `last`. */
 static int refresh(const char *path, struct stamp *stamp, struct buffer *secret, int last)
 {
-	struct stamp now = stamp_of(path);
-	int r;
+	struct stamp now;
+	int r = stamp_of(path, &now);
 
-	if (now.inode == 0) {
+	if (r < 0) {
 		forget(secret);
 		*stamp = now;
-		return -ENOENT;
+		return r;
 	}
 	if (memcmp(&now, stamp, sizeof(now)) == 0)
 		return last;
@@ -194,7 +193,6 @@ static struct shop_secrets *shop_entry(struct secrets *secrets, const char *shop
 	return entry;
 }
 
-/* Warns of an unreadable file. refresh() reads a file only if it has changed, so each change is told once. */
 static void tell_unread(const char *path, int error)
 {
 	if (error < 0 && error != -ENOENT && error != -ENODATA)
@@ -211,7 +209,10 @@ static void look_up(const struct secrets *secrets, const char *shop, struct shop
 	entry->current_error = refresh(path, &entry->current, &entry->pair.current, entry->current_error);
 	snprintf(name, sizeof(name), "webhook/%s.previous", shop);
 	secret_in(secrets->folder, name, path);
-	tell_unread(path, refresh(path, &entry->previous, &entry->pair.previous, 0));
+	int error = refresh(path, &entry->previous, &entry->pair.previous, entry->previous_error);
+	if (error != entry->previous_error) /* each is told once */
+		tell_unread(path, error);
+	entry->previous_error = error;
 	entry->looked = secrets->look;
 }
 
