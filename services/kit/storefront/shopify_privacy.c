@@ -104,12 +104,12 @@ static bool is_believed(const struct event_source *source, PrivacyKind kind, con
 enum reading shopify_read_privacy(const struct event_source *source, struct bytes body, struct event *ret)
 {
 	const struct privacy_topic *topic = find_topic(source->topic);
-	const json_t *json = fields_parse(body, ret->why);
+	const json_t *json = topic ? fields_parse(body, ret->why) : NULL;
 	const json_t *customer = field_object(json, "customer");
 	PrivacyRequest *request = &ret->privacy;
 	CartIds ids = { 0 };
 
-	if (!topic || !json)
+	if (!json)
 		return READ_UNREADABLE;
 	if (!is_believed(source, topic->kind, json, ret)) {
 		fields_done();
