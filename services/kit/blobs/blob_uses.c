@@ -171,10 +171,10 @@ int blob_uses_add(struct blob_uses *uses, const struct blob_use *use, int64_t me
 	_cleanup_(closedirp) DIR *shops = opendir(path);
 	if (!shops)
 		return errno == ENOENT ? 0 : -errno;
-	while (r == 0 && (entry = readdir(shops)))
+	while (r == 0 && (errno = 0, entry = readdir(shops)))
 		if (entry->d_name[0] != '.' && is_folder(shops, entry->d_name))
 			r = open_store(uses, &added, entry->d_name, &open);
-	return r;
+	return r < 0 ? r : -errno;
 }
 
 static const struct added *find_added(const struct blob_uses *uses, const struct blob_use *use)
