@@ -2,8 +2,9 @@
  * spend.c: adds up the cost of models and mails in each month
  *
  * Owns:      the table spend (month -> struct spend) of a service's state, for the whole installation.
- * Promises:  each fact is counted once, in the month of its own time. A release takes back the cost of its
- *            claim.
+ * Promises:  each fact is counted once, in the month of its own time. A release takes back one mail in its own
+ *            month, because it does not say when its claim was made. So a claim of a month's last moments that
+ *            is released in the next month stays counted, and the next month counts one mail less if it has any.
  * Read next: spend.h, model.h
  */
 #include "services/kit/model/spend.h"
