@@ -1,14 +1,21 @@
 /*
  * line.c: judges whether a line or a paragraph of a model may be mailed
  *
- * Promises:  pure. A line that passes has no link, no markup, no amount and no number in digits that the
- *            model was not given, so it cannot add a price, a discount or a date in digits, even if an item's
- *            title asks for it. Numbers of a paragraph are compared as a whole: "12,50" does not allow "50".
+ * Promises:  pure. A line that passes has no link and no markup that was not in the original line. It has none
+ *            of these that the model was not given: a number in digits, or one up to a hundred in words as
+ *            ICU spells them; a currency; a word for a percentage or a discount that the rules know. Other
+ *            words can still promise something ("a gift", "half price"): an item's title may ask for them, and
+ *            no list would hold them all. Numbers of a paragraph are compared as a whole: "12,50" does not
+ *            allow "50".
  * Read next: model.h
  */
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/model/model.h"
+#include "services/kit/rules/rules.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <unicode/uchar.h>
 #include <unicode/ucurr.h>
 #include <unicode/unum.h>
@@ -234,14 +241,7 @@ static const char *words_fault(const char *line, const char *own, const char *da
 	return invents_currency(line, own, data) ? "a currency that was not there before" : NULL;
 }
 
-const char *model_line_fault(const char *line, const char *own, const char *data)
-{
-	const char *fault = character_fault(line, own, false, MODEL_LINE_MAX);
-
-	return fault ? fault : words_fault(line, own, data, false);
-}
-
-/* ---- a paragraph of figures ---- */
+/* ---- whole numbers, in digits and in words ---- */
 
 /* May the character stand between the digits of one number, in any locale? */
 static bool is_separator(UChar32 c)
@@ -324,17 +324,41 @@ static bool has_word(const UChar *text, const UChar *word)
 	return false;
 }
 
-static bool spells_one_of(const UNumberFormat *format, const UChar *small, const char *language, const char *known)
+/* A text to look for spelled numbers, and the text that may have them already; both in small letters. */
+struct spelling {
+	const UChar *text, *known;
+	const char *known_digits;
+	const char *language;
+};
+
+static bool spells_one_of(const UNumberFormat *format, const struct spelling *spelling)
 {
 	UChar word[WORD_ROOM];
 	char digits[12];
 
 	for (int number = 2; number <= SPELLED_MOST; number++) {
 		snprintf(digits, sizeof(digits), "%d", number);
-		if (!has_whole_number(known, digits) && spell(format, language, number, word) && has_word(small, word))
+		if (!has_whole_number(spelling->known_digits, digits) &&
+			spell(format, spelling->language, number, word) && has_word(spelling->text, word) &&
+			!has_word(spelling->known, word))
 			return true;
 	}
 	return false;
+}
+
+/* The text in small letters, which the caller frees; NULL: ICU cannot make it. */
+static UChar *small_of(const char *text, const char *language)
+{
+	UErrorCode error = U_ZERO_ERROR;
+	int32_t room = 2 * (int32_t)strlen(text) + 1;
+	UChar *small = memory_new((size_t)room * sizeof(*small));
+
+	u_strFromUTF8(small, room, NULL, text, -1, &error);
+	u_strToLower(small, room, small, -1, language, &error);
+	if (U_SUCCESS(error) && error != U_STRING_NOT_TERMINATED_WARNING)
+		return small;
+	free(small);
+	return NULL;
 }
 
 /*
@@ -344,15 +368,31 @@ static bool spells_one_of(const UNumberFormat *format, const UChar *small, const
 static bool spells_a_new_number(const char *text, const char *language, const char *known)
 {
 	UErrorCode error = U_ZERO_ERROR;
-	UChar small[MODEL_TEXT_MAX];
+	_cleanup_free_ UChar *small = small_of(text, language), *small_known = small_of(known, language);
 	UNumberFormat *format = unum_open(UNUM_SPELLOUT, NULL, 0, language, NULL, &error);
+	const struct spelling spelling = {
+		.text = small, .known = small_known, .known_digits = known, .language = language
+	};
+	bool spells = U_FAILURE(error) || !small || !small_known || spells_one_of(format, &spelling);
 
-	u_strFromUTF8(small, MODEL_TEXT_MAX, NULL, text, -1, &error);
-	u_strToLower(small, MODEL_TEXT_MAX, small, -1, language, &error);
-	bool spells = U_FAILURE(error) || error == U_STRING_NOT_TERMINATED_WARNING ||
-		spells_one_of(format, small, language, known);
 	unum_close(format);
 	return spells;
+}
+
+const char *model_line_fault(const char *line, const char *language, const char *own, const char *data)
+{
+	const char *fault = character_fault(line, own, false, MODEL_LINE_MAX);
+	_cleanup_(buffer_free) struct buffer known = { 0 };
+
+	fault = fault ? fault : words_fault(line, own, data, false);
+	if (fault)
+		return fault;
+	buffer_printf(&known, "%s\n%s", own, data);
+	if (spells_a_new_number(line, language, buffer_text(&known)))
+		return "a number in words that was not there before";
+	if (rules_text_adds_money(line, language, buffer_text(&known)))
+		return "a word for money or a discount that was not there before";
+	return NULL;
 }
 
 const char *model_paragraph_fault(const char *text, const char *language, const char *known)

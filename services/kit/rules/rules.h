@@ -116,4 +116,10 @@ int64_t rules_capped_until_us(const struct rules *rules, const int64_t *mailed_u
 struct buffer;
 void rules_print(const struct rules *rules, const char *locale, struct buffer *ret);
 
+/*
+ * For texts that are no rules: has the text a word for a currency, a percentage or a discount that `known` does
+ * not have? Of a language ("de-AT") that the rules do not know, only signs and names of currencies are found.
+ */
+bool rules_text_adds_money(const char *text, const char *language, const char *known);
+
 #endif

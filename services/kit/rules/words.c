@@ -12,6 +12,7 @@
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/locale/locale.h"
 #include "services/kit/money/money.h"
 #include "services/kit/rules/text.h"
 #include <stdio.h>
@@ -226,6 +227,14 @@ const struct language *language_at(int index)
 	return &languages[index];
 }
 
+const struct language *language_named(const char *tag)
+{
+	for (int i = 0; i < languages_count(); i++)
+		if (locale_same_language(languages[i].name, tag))
+			return &languages[i];
+	return NULL;
+}
+
 bool language_has_comma(const struct language *language)
 {
 	return language->has_comma;
@@ -433,6 +442,14 @@ static bool is_code(const char *word, char ret[4])
 		ret[i] = word[i] >= 'a' && word[i] <= 'z' ? (char)(word[i] - 'a' + 'A') : word[i];
 	ret[3] = '\0';
 	return money_currency_valid(ret);
+}
+
+bool words_name_currency(const char *word)
+{
+	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+		if (strcmp(word, named[i].word) == 0)
+			return true;
+	return false;
 }
 
 bool words_currency(const char *word, const char *shop_currency, char ret[4])
