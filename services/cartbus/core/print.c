@@ -226,10 +226,22 @@ const char *payload_text(const struct topic *topic, const void *message, const c
 	return "";
 }
 
+/* `json` is NULL if jansson refused a text for it. */
+static void print_json(const json_t *json, size_t flags)
+{
+	_cleanup_free_ char *text = json_dumps(json, flags);
+
+	puts(text ? text : "{\"error\": \"the answer cannot be printed as JSON: a text in it is not UTF-8\"}");
+}
+
 void json_print(const json_t *json)
 {
-	json_dumpf(json, stdout, JSON_INDENT(1));
-	putchar('\n');
+	print_json(json, JSON_INDENT(1));
+}
+
+void json_print_line(const json_t *json)
+{
+	print_json(json, JSON_COMPACT);
 }
 
 void json_print_list(const char *name, json_t *list)

@@ -17,7 +17,9 @@ json_t *payload_json(const struct topic *topic, struct bytes payload); /* JSON n
 json_t *message_to_json(const struct topic *topic, const void *message);
 /* The same without masking, for the person concerned. */
 json_t *message_to_clear_json(const struct topic *topic, const void *message);
-void json_print(const json_t *json); /* on stdout, indented */
+/* Prints on stdout, indented. NULL, which jansson returns for a text that is not UTF-8, is printed as an error. */
+void json_print(const json_t *json);
+void json_print_line(const json_t *json); /* the same on one line */
 /*
  * Prints {"NAME": [...]}: lists are inside an object, so that members can be added later. Takes ownership of
  * the list.

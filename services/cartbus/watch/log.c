@@ -47,9 +47,8 @@ static void entry_line(
 	if (command->json) {
 		json_t *json = entry_json(entry);
 
-		json_dumpf(json, stdout, JSON_COMPACT);
+		json_print_line(json);
 		json_decref(json);
-		putchar('\n');
 	} else {
 		print_words(command, entry, topic, message);
 	}

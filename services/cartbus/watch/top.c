@@ -11,6 +11,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/cartbus/core/cartbus.h"
+#include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include <locale.h>
 #include <poll.h>
@@ -130,8 +131,7 @@ static void print_json(const struct top *top, bool is_there)
 	json_t *json =
 		is_there ? top_figures_json(&top->figures) : json_pack("{s:s,s:s}", "broker", "away", "why", top->why);
 
-	json_dumpf(json, stdout, JSON_COMPACT);
-	putchar('\n');
+	json_print_line(json);
 	fflush(stdout);
 	json_decref(json);
 }

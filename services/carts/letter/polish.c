@@ -125,7 +125,7 @@ const char *polish_take(const struct reminder *reminder, const struct model_answ
 		return "the shopper's name is not where it was";
 	buffer_printf(&own, " %s", words.shop);
 	write_titles(reminder->cart, &titles);
-	fault = model_line_fault(answer->text, buffer_text(&own), buffer_text(&titles));
+	fault = model_line_fault(answer->text, reminder->speech.language, buffer_text(&own), buffer_text(&titles));
 	if (!fault)
 		put_name(answer->text, words.first_name, ret_line);
 	return fault;

@@ -1,8 +1,8 @@
 /*
- * blob_places.c: where the blobs of an installation lie
+ * blob_places.c: finds the blobs of an installation
  *
- * Promises: follows no link: a folder that somebody planted leads nowhere else.
- * Read next: blob_uses.c (the process that writes them)
+ * Promises:  follows no symbolic link, so a planted link leads to no other folder.
+ * Read next: blob_uses.c (writes the blobs of one process)
  */
 #include "services/kit/blobs/blob_places.h"
 #include "bus/base/cleanup.h"
@@ -120,7 +120,7 @@ static bool is_there(const struct blob_store *store, const char *name)
 	return blob_open(store, name, &reader) == 0;
 }
 
-/* -ENOENT is no failure: another use holds it, or an erasure that was cut short has released it already. */
+/* -ENOENT is no failure: the reference is in another use, or an interrupted erasure has released it. */
 static int release_in(void *context, const struct blob_place *place)
 {
 	struct search *search = context;

@@ -1,10 +1,10 @@
 /*
  * blob_uses.c: the stores of blobs that one process writes
  *
- * Owns:      the open stores, and when each is tended.
- * Promises:  a blob without a message goes after a day, one with a message after its use's time, and not before its message; no step takes long: a store is gone
- *            through in 256 parts within an hour.
- * Fails by:  a negative errno; a store that cannot be tended is tried again at the next step.
+ * Owns:      the open stores, and the time of the next step.
+ * Promises:  a blob without a message is removed after a day, a blob with a message after the time of its
+ *            use, but not before its message. No step takes long: 256 steps in an hour go through a store.
+ * Fails by:  a negative errno; a store that fails is tried again at the next step.
  * Read next: blob_places.c
  */
 #include "services/kit/blobs/blob_uses.h"
@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* A writer needs a moment from the blob to its reference. A day leaves time to look when something went wrong. */
+/* A writer needs a moment from the blob to its reference. In a whole day people can look into a failure. */
 #define SURPLUS_KEPT_US US_PER_DAY
 #define STEP_EVERY_US (US_PER_HOUR / 256)
 enum { PROCESS_MAX = 32 };
@@ -53,7 +53,7 @@ struct blob_uses {
 	int64_t refused_us; /* wall time of the last refused blob; 0: none */
 };
 
-/* The clock that files are dated with; a demonstration's clock is another. */
+/* Reads the clock of the files' dates; a demo has another clock. */
 static uint64_t real_now_us(void)
 {
 	struct timespec now;
@@ -125,7 +125,7 @@ static int open_store(struct blob_uses *uses, const struct added *added, const c
 	return 0;
 }
 
-/* The log drops a message when its age is over, or a moment later: the day is for that. */
+/* The broker may drop a message a little later than its time is over; the added day allows for that. */
 static int64_t longer_of(int64_t use_us, int64_t message_us)
 {
 	if (use_us == 0 || message_us == 0)
@@ -172,10 +172,10 @@ int blob_uses_add(struct blob_uses *uses, const struct blob_use *use, int64_t me
 	_cleanup_(closedirp) DIR *shops = opendir(path);
 	if (!shops)
 		return errno == ENOENT ? 0 : -errno;
-	while (r == 0 && (entry = readdir(shops)))
+	while (r == 0 && (errno = 0, entry = readdir(shops)))
 		if (entry->d_name[0] != '.' && is_folder(shops, entry->d_name))
 			r = open_store(uses, &added, entry->d_name, &open);
-	return r;
+	return r < 0 ? r : -errno;
 }
 
 static const struct added *find_added(const struct blob_uses *uses, const struct blob_use *use)

@@ -1,12 +1,13 @@
 /*
- * docs.c: the owner's texts, folded, and their last parse
+ * docs.c: the owner's texts as a service has folded them, and their last parse
  *
- * Owns:      two tables of the state: "document" (shop, kind) -> the message, and "document.digest" (shop, kind) -> version and
- *            digest, so that the common question does not decode 256 KiB. And, beside the state, the last parse per shop and kind:
- *            a pure function of text (and currency), found again by its digest.
+ * Owns:      two tables of the state: "document" (shop, kind) -> the message, and "document.digest" (shop,
+ *            kind) -> version and digest, so that most calls do not decode 256 KiB. Beside the state, the
+ *            last parse per shop and kind: a pure function of the text (and currency), found by its digest.
  * Promises:  an older version never replaces a newer one.
- * Fails by:  NULL; mirror checks a text before it says it, so a bad one here is a document that an older program accepted.
- * Read next: kinds.h (which kinds there are), services/kit/shop/shop.h, carts/letter/voice_choose.c (who reads documents of a system)
+ * Fails by:  NULL. mirror checks each text that it publishes, so only an older mirror lets an invalid one in.
+ * Read next: kinds.h (all kinds), services/kit/shop/shop.h, carts/letter/voice_choose.c (reads a system's
+ *            documents)
  */
 #include "services/kit/documents/docs.h"
 #include "bus/base/cleanup.h"
@@ -18,10 +19,10 @@
 #include <stdlib.h>
 
 struct parsed {
-	struct buffer source; /* what it was made from */
+	struct buffer source; /* version, digest and `with` of the parse (find_source()) */
 	uint32_t version;
 	const struct docs_reading *reading; /* NULL: nothing was read yet */
-	void *read;                         /* NULL also when the text says nothing that can be used */
+	void *read;                         /* the result; NULL also if the text is invalid */
 };
 
 struct bytes document_text(const Document *document)
@@ -95,7 +96,7 @@ static void slot_empty(struct parsed *slot)
 	*slot = (struct parsed){ 0 };
 }
 
-/* Version, digest and what else the reading depends on: the common question takes nothing apart. false: no document. */
+/* Version, digest and `with`: all that the parse depends on. false: there is no document. */
 static bool find_source(
 	const struct state *state, const char *shop, const char *kind, const char *with, struct buffer *ret)
 {
@@ -106,7 +107,7 @@ static bool find_source(
 	return true;
 }
 
-/* Read anew when it was made from something else the last time. NULL: no document. */
+/* The parse of the document; parses again only if its source has changed. NULL: there is no document. */
 static const struct parsed *parsed_of(const struct state *state, const char *shop, const char *kind,
 	const struct docs_reading *reading, const char *with)
 {
@@ -158,7 +159,7 @@ static void *parse_shop(const struct document_text *text, const char *with)
 	return NULL;
 }
 
-/* "demo/shop.conf:3: expected ..." */
+/* Fills the opinion with an error such as "demo/shop.conf:3: expected ...", and its line. */
 static void judge_shop(const struct document_text *text, struct document_opinion *ret)
 {
 	struct shop *shop = memory_new(sizeof(*shop)); /* large */

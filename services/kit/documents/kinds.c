@@ -1,8 +1,8 @@
 /*
  * kinds.c: finds the kind of a document by its name or its file, and checks the tables
  *
- * Promises:  a file is of one kind at most, whatever tables the systems bring: document_kinds_valid refuses others.
- * Read next: kinds.h, docs.c (a row: shop_document), services/platform/mirror/mirror.c (who serves all of them)
+ * Promises:  a file has at most one kind: document_kinds_valid() refuses tables of systems that break this.
+ * Read next: kinds.h, docs.c (a row: shop_document), services/platform/mirror/mirror.c (serves all kinds)
  */
 #include "services/kit/documents/kinds.h"
 #include "bus/base/file.h"
@@ -71,7 +71,7 @@ void document_file_name(const struct document_kind *kind, const char *name, char
 	snprintf(ret_file, DOCUMENT_FILE_ROOM, "%s%s", name, kind->ending);
 }
 
-/* NULL: the row can be served. */
+/* The fault of a row; NULL: none, the row can be served. */
 static const char *fault_of(const struct document_kind *kind)
 {
 	size_t name = strlen(kind->name);
@@ -109,7 +109,7 @@ bool document_kinds_valid(const struct document_kind *const *const *tables, char
 
 /* --- the bytes of a text, before they are parsed --- */
 
-/* "is longer than 32 KB: it has 40000 bytes, and 32767 is most" */
+/* Writes "is longer than 32 KB: it has 40000 bytes, and 32767 is most". */
 static void owner_text_too_long(uint64_t bytes, size_t bytes_max, char ret_why[OWNER_TEXT_WHY])
 {
 	snprintf(ret_why, OWNER_TEXT_WHY, "is longer than %zu KB: it has %" PRIu64 " bytes, and %zu is most",

@@ -43,7 +43,7 @@ struct document_opinion {
 	int line, column;       /* the place of the error, from 1; 0: it concerns the whole text */
 	char wrong[512];        /* "line 1, column 28: expected ..."; "": the text is right */
 	bool names_source;      /* `wrong` begins with the source of the text */
-	char help[800];         /* further lines for a terminal: the line, and what would be right; "": none */
+	char help[900];         /* further lines for a terminal: the line, and what would be right; "": none */
 	char warnings[300];     /* warnings about a right text, joined by "; " */
 	char conf_warning[160]; /* the warning that depends on this shop.conf; "": none */
 };

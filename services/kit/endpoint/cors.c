@@ -25,7 +25,7 @@ bool cors_origin_is_listed(const char *list, const char *origin)
 	return false;
 }
 
-/* NULL: the request names no origin, or none that is allowed. */
+/* The origin of the request, if the endpoint allows it; NULL: none, or not allowed. */
 static const char *allowed_origin(const struct submission *submission)
 {
 	const char *origin = request_header(submission->request, "Origin");
@@ -58,5 +58,5 @@ void cors_answer_options(struct submission *submission)
 	answer_add(answer, "Access-Control-Allow-Methods", submission->allow);
 	if (submission->cors->headers)
 		answer_add(answer, "Access-Control-Allow-Headers", submission->cors->headers);
-	answer_add(answer, "Access-Control-Max-Age", "7200"); /* seconds: as long as Chromium remembers at most */
+	answer_add(answer, "Access-Control-Max-Age", "7200"); /* seconds: the most that Chromium remembers */
 }

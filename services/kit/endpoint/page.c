@@ -58,7 +58,7 @@ static void write_head(const char *text, struct buffer *ret)
 	buffer_add_text(ret, "</h1>\n");
 }
 
-/* A name from left to right in a sentence from right to left, or the other way round, stands by itself: bdi. */
+/* Puts the shop's name into <bdi>, because its direction may differ from that of the sentence. */
 static void write_text(const char *text, const char *shop, struct buffer *ret)
 {
 	static const char place[] = "{shop}";
@@ -75,7 +75,7 @@ static void write_text(const char *text, const char *shop, struct buffer *ret)
 	buffer_add_text(ret, "</p>\n");
 }
 
-/* Whose page it is; of a link that cannot be read nobody knows. */
+/* Writes the shop's name; it is not known if the link cannot be read. */
 static void write_shop(const char *shop, struct buffer *ret)
 {
 	if (!shop || !*shop)
@@ -183,7 +183,7 @@ void shop_branding_read(const char *shops_folder, const char *shop, struct shop_
 
 /* ---- forms ---- */
 
-/* The next pair of a urlencoded form, without the line end that some send; false: no more. */
+/* The next pair of a urlencoded form, without the line end that some clients add; false: no more. */
 static bool next_pair(struct bytes *rest, struct bytes *ret)
 {
 	const char *at = rest->data, *and = rest->len ? memchr(at, '&', rest->len) : NULL;
@@ -208,7 +208,7 @@ static bool has_pair(struct bytes body, const char *wanted)
 	return false;
 }
 
-/* application/x-www-form-urlencoded: "+" is a blank, %41 an A. false: a % without two digits, or a NUL. */
+/* Decodes a value of a urlencoded form: "+" is a blank, %41 an A. false: a bad %, a NUL, or too long. */
 static bool decode(struct bytes value, char *ret, size_t room)
 {
 	const char *at = value.data, *end = at + value.len;
@@ -254,7 +254,7 @@ bool form_value(struct bytes body, const char *name, char *ret, size_t room)
 	return false;
 }
 
-/* RFC 8058 section 3.2 allows multipart/form-data. The part's head and its value; anything between is other headers. */
+/* Does a multipart/form-data body (RFC 8058 section 3.2) have name and value? Headers may be between. */
 static bool has_part(struct bytes body)
 {
 	static const char name[] = "name=\"List-Unsubscribe\"", value[] = "\r\n\r\nOne-Click\r\n";

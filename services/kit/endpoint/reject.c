@@ -1,9 +1,9 @@
 /*
- * reject.c: authentic webhooks that will never be readable, kept for people to look into
+ * reject.c: keeps authentic webhooks that can never be read, so that people can look into them
  *
- * Owns:     <state>/<instance>/rejected/
- * Promises: bounded; no line of the head can be forged by what a webhook holds.
- * Fails by: an error to the caller, who logs it; the answer to the storefront does not depend on it.
+ * Owns:      <state>/<instance>/rejected/
+ * Promises:  number and size are bounded. A webhook's content cannot forge a line of the head.
+ * Fails by:  an error that the caller logs; the answer to the storefront does not depend on it.
  */
 #include "services/kit/endpoint/reject.h"
 #include "bus/base/cleanup.h"
@@ -26,13 +26,13 @@ static void add_line(struct buffer *to, const char *name, const char *value)
 	buffer_add_text(to, "\n");
 }
 
-/* Also one that a gateway which was killed did not finish. */
+/* Also finds a file that a killed gateway did not finish. */
 static int only_rejected(const struct dirent *entry)
 {
 	return strstr(entry->d_name, ".rejected") != NULL;
 }
 
-/* Newest first; all past the limits go. */
+/* Goes from the newest to the oldest file, and removes all files past the limits. */
 static int make_room(const char *folder, size_t coming)
 {
 	struct dirent **names = NULL;

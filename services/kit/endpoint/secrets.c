@@ -1,9 +1,9 @@
 /*
- * secrets.c: which shops there are, and their webhook secrets
+ * secrets.c: the webhook secrets of all shops
  *
- * Owns:     the secrets in memory; they are cleansed before they are given back.
- * Promises: a changed file holds from the next secrets_look_again on.
- * Fails by: an error for the one shop; the others go on.
+ * Owns:      the secrets in memory, which is cleansed before it is freed.
+ * Promises:  a changed file is used after the next secrets_look_again().
+ * Fails by:  an error for the one shop; the other shops go on.
  */
 #include "services/kit/endpoint/secrets.h"
 #include "bus/base/file.h"
@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What tells one state of a file from another without reading it. */
+/* The attributes that tell, without reading a file, whether it has changed. */
 struct stamp {
 	dev_t device;
 	ino_t inode;
@@ -34,8 +34,8 @@ struct stamp {
 struct shop_secrets {
 	struct secrets_pair pair;
 	struct stamp current, previous;
-	int current_error;
-	uint64_t looked; /* as of secrets.look, when its files were looked up last */
+	int current_error, previous_error;
+	uint64_t looked; /* the value of secrets.look when its files were looked up last */
 };
 
 struct secrets {
@@ -43,7 +43,7 @@ struct secrets {
 	struct buffer address_key, admin_key;
 	struct keyring link_keys;
 	struct map *by_shop;
-	uint64_t look; /* counts secrets_look_again; from 1 */
+	uint64_t look; /* counts the calls of secrets_look_again(), from 1 */
 };
 
 static void forget(struct buffer *secret)
@@ -76,15 +76,14 @@ static void read_link_keys(struct secrets *secrets)
 	check_key(path, keyring_read(secrets->folder, LINK_KEY, &secrets->link_keys));
 }
 
-/* Without it the owner's links do not work, and all else does. */
+/* Without this key only the owner's links do not work. */
 static void read_admin_key(struct secrets *secrets)
 {
 	char path[256];
 	struct stat there;
 
 	secret_in(secrets->folder, ADMIN_LINK_KEY, path);
-	if (stat(path, &there) == 0 &&
-		there.st_size > 1) /* a line without anything in it is what systemd hands for none */
+	if (stat(path, &there) == 0 && there.st_size > 1) /* systemd hands over a line end for no key */
 		read_key(secrets, ADMIN_LINK_KEY, &secrets->admin_key);
 	else
 		log_event(LOG_NOTICE,
@@ -149,32 +148,31 @@ struct bytes secrets_admin_key(const struct secrets *secrets)
 	return buffer_bytes(&secrets->admin_key);
 }
 
-static struct stamp stamp_of(const char *path)
+static int stamp_of(const char *path, struct stamp *ret)
 {
 	struct stat there;
-	struct stamp stamp;
 
-	memset(&stamp, 0, sizeof(stamp)); /* padding too: stamps are compared as bytes */
+	memset(ret, 0, sizeof(*ret)); /* padding too: stamps are compared as bytes */
 	if (stat(path, &there) < 0)
-		return stamp;
-	stamp.device = there.st_dev;
-	stamp.inode = there.st_ino;
-	stamp.size = there.st_size;
-	stamp.modified = there.st_mtim;
-	stamp.changed = there.st_ctim;
-	return stamp;
+		return -errno;
+	ret->device = there.st_dev;
+	ret->inode = there.st_ino;
+	ret->size = there.st_size;
+	ret->modified = there.st_mtim;
+	ret->changed = there.st_ctim;
+	return 0;
 }
 
-/* 0 with *stamp renewed; reads only when the file is another than last time. */
+/* Reads the file if its stamp has changed, and renews the stamp. If it has not changed, returns `last`. */
 static int refresh(const char *path, struct stamp *stamp, struct buffer *secret, int last)
 {
-	struct stamp now = stamp_of(path);
-	int r;
+	struct stamp now;
+	int r = stamp_of(path, &now);
 
-	if (now.inode == 0) {
+	if (r < 0) {
 		forget(secret);
 		*stamp = now;
-		return -ENOENT;
+		return r;
 	}
 	if (memcmp(&now, stamp, sizeof(now)) == 0)
 		return last;
@@ -195,7 +193,6 @@ static struct shop_secrets *shop_entry(struct secrets *secrets, const char *shop
 	return entry;
 }
 
-/* refresh() reads a file only when it has changed, so each change of a file is told once. */
 static void tell_unread(const char *path, int error)
 {
 	if (error < 0 && error != -ENOENT && error != -ENODATA)
@@ -212,7 +209,10 @@ static void look_up(const struct secrets *secrets, const char *shop, struct shop
 	entry->current_error = refresh(path, &entry->current, &entry->pair.current, entry->current_error);
 	snprintf(name, sizeof(name), "webhook/%s.previous", shop);
 	secret_in(secrets->folder, name, path);
-	tell_unread(path, refresh(path, &entry->previous, &entry->pair.previous, 0));
+	int error = refresh(path, &entry->previous, &entry->pair.previous, entry->previous_error);
+	if (error != entry->previous_error) /* each is told once */
+		tell_unread(path, error);
+	entry->previous_error = error;
 	entry->looked = secrets->look;
 }
 
@@ -239,7 +239,7 @@ int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secr
 	if (!entry || entry->looked != secrets->look) {
 		if (!secrets_shop_is_there(secrets, shop))
 			return -ENOENT;
-		entry = shop_entry(secrets, shop); /* only of shops that are there: a stranger cannot fill the map */
+		entry = shop_entry(secrets, shop); /* not of unknown shops: strangers cannot fill the map */
 		look_up(secrets, shop, entry);
 	}
 	*ret = &entry->pair;

@@ -1,10 +1,12 @@
 /*
- * signature.c: is this webhook from the shop it claims to be from?
+ * signature.c: checks whether a webhook comes from the shop that it names
  *
- * Promises: compares in constant time, and all secrets always, where there are several; decodes strictly, so that there is one spelling of a signature.
- * Fails by: saying which check failed; never how close it was.
+ * Promises:  compares in constant time. For an HMAC it always tries all secrets, the current and the previous
+ *            ones. It decodes only the exact length and the characters of the encoding.
+ * Fails by:  the name of the failed check; never a hint how close the signature was.
  */
 #include "services/kit/endpoint/signature.h"
+#include "bus/base/text.h"
 #include "bus/base/clock.h"
 #include "services/kit/keys/hmac.h"
 #include "services/kit/storefront/secret_lines.h"
@@ -72,7 +74,7 @@ enum signature signature_look(const char *given)
 	return decode_base64(given, decoded) ? SIGNATURE_CURRENT : SIGNATURE_MALFORMED;
 }
 
-/* Whole seconds since 1970, digits only. */
+/* Reads whole seconds since 1970, digits only. */
 static bool read_timestamp(const char *text, int64_t *ret_us)
 {
 	int64_t seconds = 0;

@@ -1,7 +1,7 @@
 /*
- * submission.c: one request to an endpoint: what it says, a body that is a file, how its end is answered; the counters
+ * submission.c: one request to an endpoint: its messages, its body as a file, its answer; the counters
  *
- * Read next: services/platform/gateway/dispatch.c (who makes it, publishes its messages and has it answered)
+ * Read next: services/platform/gateway/dispatch.c (makes it, publishes its messages, has it answered)
  */
 #include "services/kit/endpoint/submission.h"
 #include "bus/base/cleanup.h"
@@ -19,7 +19,7 @@
 
 /* --- the counters: told to the broker for the monitor, and logged --- */
 
-enum { OF_OTHERS = 2 + 6 }; /* what the gateway's http.c and the blobs (blob_uses_tell) tell beside these */
+enum { OF_OTHERS = 2 + 6 }; /* further counters: 2 of the gateway's http.c, 5 of blob_uses_tell() */
 static_assert(
 	sizeof(struct counters) / sizeof(uint64_t) + OF_OTHERS <= METRICS_BESIDE, "the heartbeat has room for no more");
 
@@ -48,8 +48,8 @@ void counters_log(const struct counters *counters, struct counters *logged)
 /*
  * The body of a submission as a file
  *
- * Promises:  nothing is named before it is durable; nothing that was not named stays.
- * Fails by:  507 when there is no room, else 503, and a line in the log.
+ * Promises:  a message names a body only when the body is durable. A body that no message names is removed.
+ * Fails by:  507 if there is no room, else 503, and a line in the log.
  */
 
 struct kept_body {
@@ -114,7 +114,7 @@ bool body_keep(struct submission *submission, const char *idem, char ret_name[BL
 	return true;
 }
 
-/* The submission is at its end. */
+/* Ends the body: drops an unfinished file, and releases a new one if the submission published nothing. */
 static void body_end(struct submission *submission)
 {
 	const struct kept_body *kept = submission->kept_body;
@@ -201,7 +201,7 @@ void submission_answer_json(struct submission *submission, const char *warning)
 	}
 }
 
-/* At most one a second of each kind: strangers can make any number. */
+/* Logs at most one warning of each kind a second, because strangers can cause any number. */
 void submission_warn(
 	const struct submission *submission, struct warnings *warnings, const char *shop, const char *words)
 {

@@ -1,4 +1,4 @@
-/* traceparent.c: see traceparent.h */
+/* traceparent.c: makes the traceparent of a request, or takes over the one that it brings */
 #include "services/kit/endpoint/traceparent.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
@@ -18,7 +18,7 @@ enum {
 	VERSION_NEVER = 0xff,
 };
 
-/* Chance is fetched for many at once: a trace has to be unique, it is no secret. */
+/* Random bytes are fetched for many traces at once: a trace has to be unique, but it is no secret. */
 void traceparent_new(char ret[TRACEPARENT_ROOM])
 {
 	static uint8_t chance[TRACES_AT_ONCE][TRACE_BYTES];
@@ -46,7 +46,7 @@ static bool is_zero(const uint8_t *bytes, size_t len)
 	return len == 0;
 }
 
-/* text_unhex of a part; lower case alone, as the recommendation asks. */
+/* Decodes a part with text_unhex(), which takes lower case only, as the recommendation asks. */
 static bool read_part(const char *text, size_t at, uint8_t *to, size_t len)
 {
 	char part[2 * TRACE_BYTES + 1];

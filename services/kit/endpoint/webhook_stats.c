@@ -1,11 +1,11 @@
 /*
- * webhook_stats.c: tells the bus, at most once a minute for each shop, what storefronts sent
+ * webhook_stats.c: counts the webhooks of each shop, and publishes the counts at most once a minute
  *
- * Owns:      a count per shop, and per topic of a shop.
- * Promises:  nothing is said while nothing comes; what could not be said is added to what comes next. No body, address or header but
- *            the topic's name.
- * Fails by:  losing the counts of the last minute when the process dies: they are for alarms, not for books.
- * Read next: services/platform/monitor/webhook_health.c (what is made of it)
+ * Owns:      the counts per shop, and per topic of a shop.
+ * Promises:  nothing is published while no webhook comes. Counts that could not be published are added to the
+ *            next ones. They have no body, address or header, only the names of topics.
+ * Fails by:  losing the counts of the last minute if the process dies: they are for alarms, not for books.
+ * Read next: services/platform/monitor/webhook_health.c (raises alarms from these counts)
  */
 #include "services/kit/endpoint/webhook_stats.h"
 #include "bus/base/log.h"
@@ -15,13 +15,13 @@
 #include "proto/platform_topics.h"
 #include <stdlib.h>
 
-#define SAY_EVERY_US US_PER_MINUTE /* wall time; in boot time never less than a second */
+#define SAY_EVERY_US US_PER_MINUTE /* wall time; at least a second of boot time */
 
 struct webhook_stats_shop {
 	char name[64];
 	GatewaySeen now;
 	int64_t say_at_us; /* boot time; 0: nothing was noted */
-	bool saying;       /* `said` is on its way */
+	bool saying;       /* `said` is published, but not confirmed yet */
 	GatewaySeen said;
 	struct webhook_stats *stats;
 };
@@ -92,7 +92,7 @@ void webhook_stats_note_signature(struct webhook_stats *stats, const char *name,
 	shop->now.previous_secret += signature == WEBHOOK_PREVIOUS_SECRET;
 }
 
-/* NULL: there are more than anybody watches. */
+/* The entry of a topic; NULL: there is no room for a further topic. */
 static TopicSeen *topic_of(GatewaySeen *in, const char *name)
 {
 	const pb_size_t most = sizeof(in->topics) / sizeof(in->topics[0]);
@@ -131,7 +131,7 @@ void webhook_stats_note_topic(struct webhook_stats *stats, const char *name, con
 	add_topic(&shop_of(stats, name)->now, &add);
 }
 
-/* ---- saying it ---- */
+/* ---- publishing the counts ---- */
 
 static void take_back(struct webhook_stats_shop *shop)
 {

@@ -1,10 +1,12 @@
 /*
- * google.c: a token first, then the request
+ * google.c: sends requests to Google's APIs, each with a token that is fetched before
  *
- * Owns:      the calls that run, and a token per scope, in memory alone.
- * Promises:  a request goes out with a token that is not about to end; no words about a failure hold a part of a token or key.
- * Fails by:  the answer: HTTP_BARRED when the key file or the account is of no use, HTTP_NOT_SENT when no token came.
- * Read next: key.c (what is signed), calls.h, http.h
+ * Owns:      the running calls, and a token for each scope, in memory only.
+ * Promises:  a request goes out with a new token, or with one that is valid for another minute. The words
+ *            about a failure have no part of a token or key.
+ * Fails by:  the answer: HTTP_BARRED if the key file or the account cannot be used, HTTP_NOT_SENT if no token
+ *            came.
+ * Read next: key.c (signs the request for a token), calls.h, http.h
  */
 #include "services/kit/google/google.h"
 #include "bus/base/cleanup.h"
@@ -43,10 +45,10 @@ struct google_call {
 	const struct google_request *request;
 	const struct http_caller *caller;
 	void *context;
-	struct http_request asks; /* for the token; owned */
+	struct http_request asks; /* the request for the token; owned */
 	struct http_request real; /* borrows all but the token */
 	char *token;
-	struct http_call *call; /* NULL: it cannot be tried, and is told so from work() */
+	struct http_call *call; /* NULL: the request cannot be tried; google_work() ends the call */
 	char why[256];
 };
 
@@ -74,20 +76,23 @@ bool google_encode(const char *text, char *ret, size_t room)
 
 /* ---- tokens ---- */
 
-static struct token *token_of(struct google *google, const char *scope)
-{
-	struct token *token = google->tokens;
-
-	while (token->scope && strcmp(token->scope, scope) != 0)
-		token++;
-	token->scope = scope;
-	return token;
-}
-
 static void forget_token(struct token *token)
 {
 	free(token->text);
 	token->text = NULL;
+}
+
+/* Scopes beyond SCOPES_MAX share the last place. */
+static struct token *token_of(struct google *google, const char *scope)
+{
+	struct token *token = google->tokens, *last = token + SCOPES_MAX - 1;
+
+	while (token < last && token->scope && strcmp(token->scope, scope) != 0)
+		token++;
+	if (token->scope && strcmp(token->scope, scope) != 0)
+		forget_token(token);
+	token->scope = scope;
+	return token;
 }
 
 bool google_token_read(struct bytes body, char **ret_text, int64_t *ret_lasts_us)
@@ -184,7 +189,7 @@ static void ask(struct google_call *call)
 
 /* ---- the token before it ---- */
 
-/* RFC 6749, 5.2: one word; the rest of the body is not repeated. */
+/* The error is one word (RFC 6749, 5.2); the rest of the body is not repeated. */
 void google_refusal_words(const struct http_answer *answer, char ret[256])
 {
 	_cleanup_(json_decrefp) json_t *body =
@@ -219,7 +224,7 @@ static const struct http_caller token_caller = { .done = token_done };
 static void ask_token(struct google_call *call)
 {
 	_cleanup_(buffer_free) struct buffer jwt = { 0 };
-	const struct clock real = clock_system(); /* not a demo's clock: Google compares with its own */
+	const struct clock real = clock_system(); /* not a demo's clock: Google compares it with its own */
 	const char *path = call->google->settings.key_path;
 	char uri[256], why[200];
 

@@ -1,8 +1,9 @@
 /*
  * key.c: reads the key file of a service account and signs with it
  *
- * Promises:  the key is in memory while it signs and no longer; no word about it holds any of it.
- * Fails by:  -errno of the file; -EBADMSG: it is not such a key file, and what is missing.
+ * Promises:  the key is kept only while it signs: what our code and jansson have of it is cleansed before it is
+ *            freed. No message about the file quotes any of it.
+ * Fails by:  -errno of the file; -EBADMSG and the missing part, if it is not such a key file.
  * Read next: google.c. Source: developers.google.com, "Using OAuth 2.0 for Server to Server Applications"; RFC 7515, RFC 7523.
  */
 #include "bus/base/cleanup.h"
@@ -12,12 +13,14 @@
 #include "services/kit/google/google.h"
 #include <errno.h>
 #include <jansson.h>
+#include <malloc.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { RSA_BITS_MIN = 2048, JWT_LASTS_S = 3600 };
+enum { RSA_BITS_MIN = 2048, JWT_LASTS_S = 3600, KEY_FILE_ROOM = 96 * 1024 };
 
 DEFINE_CLEANUP(EVP_PKEY *, EVP_PKEY_free)
 DEFINE_CLEANUP(EVP_MD_CTX *, EVP_MD_CTX_free)
@@ -30,7 +33,14 @@ static void cleanse(struct buffer *secret)
 	buffer_free(secret);
 }
 
-/* RFC 7515, 2: without padding. */
+static void cleanse_and_free(void *memory)
+{
+	if (memory)
+		OPENSSL_cleanse(memory, malloc_usable_size(memory));
+	free(memory);
+}
+
+/* base64url without padding (RFC 7515, 2) */
 static void add_base64url(struct buffer *to, struct bytes raw)
 {
 	char *out = buffer_grow(to, 4 * (raw.len + 2) / 3 + 1);
@@ -50,7 +60,7 @@ static void add_json(struct buffer *to, const json_t *object)
 	add_base64url(to, bytes_of(text ? text : ""));
 }
 
-/* An encrypted key has no place here, and nobody is asked for a password. */
+/* Refuses an encrypted key instead of asking for its password. */
 static int no_password(char *to, int room, int writing, void *context)
 {
 	(void)to, (void)room, (void)writing, (void)context;
@@ -125,26 +135,36 @@ static int sign(
 	return add_signature(ret_jwt, account->key, ret_why);
 }
 
-int google_key_sign(const char *path, const char *scope, int64_t issued_s, struct buffer *ret_jwt, char ret_uri[256],
-	char ret_why[200])
+static int sign_with_file(struct bytes text, const char *scope, int64_t issued_s, struct buffer *ret_jwt,
+	char ret_uri[256], char ret_why[200])
 {
-	_cleanup_(cleanse) struct buffer text = { 0 };
-	_cleanup_(json_decrefp) json_t *file = NULL;
+	_cleanup_(json_decrefp) json_t *file = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
 	struct account account;
-	int r = file_read_secret(path, &text);
 
-	if (r < 0 && r != -ENODATA) { /* an empty one is there, and no JSON */
-		snprintf(ret_why, 200, "%s", strerror(-r));
-		return r;
-	}
-	file = json_loadb(buffer_text(&text), text.len, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(file)) {
 		snprintf(ret_why, 200, "it is not a JSON object");
 		return -EBADMSG;
 	}
-	r = read_account(file, &account, ret_why);
+	int r = read_account(file, &account, ret_why);
 	if (r < 0)
 		return r;
 	text_copy(ret_uri, 256, account.uri);
 	return sign(&account, scope, issued_s, ret_jwt, ret_why);
+}
+
+int google_key_sign(const char *path, const char *scope, int64_t issued_s, struct buffer *ret_jwt, char ret_uri[256],
+	char ret_why[200])
+{
+	_cleanup_(cleanse) struct buffer text = { 0 };
+
+	buffer_grow(&text, KEY_FILE_ROOM); /* for any secret: a buffer that moves would leave a copy behind */
+	int r = file_read_secret(path, &text);
+	if (r < 0 && r != -ENODATA) { /* an empty file exists, and fails below as no JSON */
+		snprintf(ret_why, 200, "%s", strerror(-r));
+		return r;
+	}
+	json_set_alloc_funcs(malloc, cleanse_and_free);
+	r = sign_with_file(BYTES(buffer_text(&text), text.len), scope, issued_s, ret_jwt, ret_uri, ret_why);
+	json_set_alloc_funcs(malloc, free);
+	return r;
 }

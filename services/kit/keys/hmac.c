@@ -1,11 +1,11 @@
 /*
- * hmac.c: OpenSSL's HMAC, looked up once
+ * hmac.c: HMAC-SHA256 by OpenSSL, which is looked up once per thread
  *
- * Owns:      a context for each thread, and in it the key that was used last.
- * Fails by:  die(): without it nothing can be signed or believed.
+ * Owns:      a context for each thread, with the key that was used last.
+ * Fails by:  die(), because without HMAC nothing can be signed or verified.
  *
- * OpenSSL's one-shot HMAC() looks its algorithms up by name for each call: measured, 1.3 us for a short text where this takes 0.5; a cart
- * and its mail take five.
+ * OpenSSL's one-shot HMAC() looks up its algorithms by name at each call. It was measured at 1.3 us for a
+ * short text; this function takes 0.5 us. A cart and its mail need five calls.
  */
 #include "services/kit/keys/hmac.h"
 #include "bus/base/log.h"
@@ -19,7 +19,7 @@ static EVP_MAC_CTX *open_context(void)
 	const OSSL_PARAM settings[] = { OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
 		OSSL_PARAM_construct_end() };
 	EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
-	EVP_MAC_CTX *context = EVP_MAC_CTX_new(mac);
+	EVP_MAC_CTX *context = mac ? EVP_MAC_CTX_new(mac) : NULL;
 
 	EVP_MAC_free(mac);
 	if (context && EVP_MAC_CTX_set_params(context, settings) == 1)
@@ -28,7 +28,7 @@ static EVP_MAC_CTX *open_context(void)
 	return NULL;
 }
 
-/* OpenSSL takes a NULL for "go on with the last key" or fails, so nothing is passed as something empty. */
+/* For OpenSSL, NULL means the last key, or it fails; so an empty key or text is passed as "". */
 void hmac_sha256(struct bytes key, struct bytes text, uint8_t ret[HMAC_LEN])
 {
 	static _Thread_local EVP_MAC_CTX *context;

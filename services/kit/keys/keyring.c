@@ -1,10 +1,10 @@
 /*
- * keyring.c: the keys of one purpose: the one that signs, and those before it, each of which still verifies until its day
+ * keyring.c: the keys of one purpose: the one that signs, and previous ones that verify until their day
  *
- * Owns:      the keys, which are cleansed before their memory is given back.
- * Promises:  no key verifies past its day; a line that is no line of ours is none.
- * Fails by:  a negative errno about the key that signs; without the file of those before it there are none.
- * Read next: services/cartbus/up/prepare.c (who rotates them), bounce_tag.h, signed_link.h
+ * Owns:      the keys. Their memory is cleansed before it is freed.
+ * Promises:  no key verifies after its day. An unreadable line in the file of previous keys gives no key.
+ * Fails by:  a negative errno about the key that signs. Without the file of previous keys there are none.
+ * Read next: services/cartbus/up/prepare.c (rotates the keys), bounce_tag.h, signed_link.h
  */
 #include "services/kit/keys/keyring.h"
 #include "bus/base/cleanup.h"
@@ -57,7 +57,7 @@ bool keyring_can_keep(struct bytes key)
 	return true;
 }
 
-/* The end of that day. */
+/* Reads a day as the time of its end. */
 static bool read_day(const char *text, int64_t *ret_us)
 {
 	struct tm day = { 0 };
@@ -71,7 +71,7 @@ static bool read_day(const char *text, int64_t *ret_us)
 	return *ret_us > 0;
 }
 
-/* "KEY until 2027-01-31"; false: it is no such line, or there is no room for it. */
+/* Reads a line "KEY until 2027-01-31"; false: it is no such line, or there is no room for the key. */
 static bool read_line(struct keyring *keys, const char *line, size_t len)
 {
 	char key[KEY_MOST + 1], text[KEY_MOST + 40];
@@ -126,7 +126,7 @@ int keyring_read_bounce(const char *folder, struct keyring *ret, char ret_path[2
 		return r;
 	if (keyring_read(folder, LINK_KEY, &links) < 0) {
 		keyring_clear(&links);
-		return r; /* about the one that is wanted */
+		return r; /* the error of the bounce key, not of the link key */
 	}
 	bounce_key_derive(buffer_bytes(&links.current), derived);
 	buffer_add_text(&ret->current, derived);

@@ -1,5 +1,5 @@
 /*
- * secrets.c: where the secrets of an installation lie, and what helps when one cannot be read
+ * secrets.c: finds the secrets of an installation, and words the remedy if one cannot be read
  */
 #include "services/kit/keys/secrets.h"
 #include "bus/base/log.h"
@@ -51,7 +51,8 @@ void secret_why(const char *path, int error, char ret[512])
 		snprintf(secret, sizeof(secret), "the secret %s of [paths] secrets", strrchr(path, '/') + 1);
 	else
 		snprintf(secret, sizeof(secret), "the secret %.256s", path);
-	bool is_missing = error == -ENOENT || error == -ENODATA; /* systemd hands over an empty one for it */
+	/* systemd hands over an empty file for a missing one */
+	bool is_missing = error == -ENOENT || error == -ENODATA;
 	bool names_shoppers = strcmp(strrchr(path, '/') + 1, "address.key") == 0;
 
 	if (is_missing && names_shoppers)

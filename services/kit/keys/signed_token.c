@@ -1,8 +1,8 @@
 /*
- * signed_token.c: a few fields with a MAC, as one word for a URL
+ * signed_token.c: makes and reads tokens: a few fields with a MAC, as one word for a URL
  *
- * Promises:  one set of fields, one token; nothing of a token is believed before its MAC is right.
- * Fails by:  -EBADMSG, -EKEYREJECTED; says nothing of why, to nobody.
+ * Promises:  a set of fields has one token. The caller gets no field before the MAC is verified.
+ * Fails by:  -EBADMSG, -EKEYREJECTED; it logs and returns no other reason.
  */
 #include "services/kit/keys/signed_token.h"
 #include "bus/base/cleanup.h"

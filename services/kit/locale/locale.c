@@ -1,9 +1,9 @@
 /*
  * locale.c: tags of languages and places
  *
- * Owns:      the last few spellings, because ICU takes longer to read one than a mail has.
- * Promises:  the same tag for every spelling of it; what is no language is "".
- * Read next: words.c, voice_choose.c (which text a shopper gets)
+ * Owns:      the last few spellings and their tags, because ICU needs too long to read one for each mail.
+ * Promises:  all spellings of a tag give the same tag; a text that names no language gives "".
+ * Read next: words.c, voice_choose.c (chooses the text for a shopper)
  */
 #include "services/kit/locale/locale.h"
 #include "bus/base/text.h"
@@ -15,7 +15,7 @@
 
 enum { SPELLINGS_KEPT = 16, NAME_ROOM = 96 };
 
-/* ICU's own name of it, from a tag or from what old programs write ("de_DE", "de_DE.UTF-8"). */
+/* ICU's name of a locale, from a tag or from the form of old programs ("de_DE", "de_DE.UTF-8"). */
 static bool icu_name(const char *given, char ret[NAME_ROOM])
 {
 	UErrorCode error = U_ZERO_ERROR;
@@ -71,7 +71,7 @@ bool locale_widen(char tag[LOCALE_ROOM])
 
 	if (!dash)
 		return false;
-	if (dash - tag >= 2 && dash[-2] == '-') /* "en-x-shop": a single letter only introduces what follows */
+	if (dash - tag >= 2 && dash[-2] == '-') /* "en-x-shop": a single letter only begins the next part */
 		dash -= 2;
 	*dash = '\0';
 	return true;
@@ -101,7 +101,7 @@ void locale_blend(const char *words, const char *shopper, char ret[LOCALE_ROOM])
 	snprintf(ret, LOCALE_ROOM, "%.*s%s%.7s", (int)strcspn(words, "-"), words, region[0] ? "-" : "", region);
 }
 
-/* --- which of the offered languages a reader gets: ICU matches --- */
+/* --- chooses one of the offered languages for a reader: ICU matches them --- */
 
 enum {
 	ACCEPT_MOST = 1000, /* a browser's is some tens of bytes */

@@ -1,8 +1,8 @@
 /*
- * words.c: numbers, plurals and days as a language writes them
+ * words.c: writes numbers, plurals and days in a language
  *
  * Owns:      a few of ICU's formatters: opening one takes longer than writing the rest of a mail.
- * Fails by:  writing plain digits; nothing is left out of a mail because ICU does not know its locale.
+ * Fails by:  plain digits, the plural "other", or "" for a day, if ICU does not know the locale.
  * Read next: money.c (amounts)
  */
 #include "bus/base/clock.h"
@@ -20,7 +20,7 @@ enum { KEPT = 16, KEY_ROOM = 96, SHOWN_ROOM = 160, PATTERN_ROOM = 64, ZONE_ROOM 
 
 const char *const locale_plurals[6] = { "zero", "one", "two", "few", "many", "other" };
 
-/* What was opened last, by what it was opened for. */
+/* One opened formatter, and the tag and detail that it was opened for. */
 struct kept {
 	char key[KEY_ROOM];
 	void *opened; /* NULL: ICU has none */
@@ -120,7 +120,7 @@ const char *locale_plural(uint64_t number, const char *tag)
 
 /* --- days --- */
 
-/* How the language writes such a day: "MMMMd" becomes "d. MMMM" in German. */
+/* The language's pattern for a skeleton: "MMMMd" becomes "d. MMMM" in German. */
 static int32_t best_pattern(const char *tag, const char *skeleton, UChar ret[PATTERN_ROOM])
 {
 	UErrorCode error = U_ZERO_ERROR;

@@ -1,14 +1,21 @@
 /*
- * line.c: which line, or paragraph, of a model may be mailed
+ * line.c: judges whether a line or a paragraph of a model may be mailed
  *
- * Promises:  pure; a line that passes holds no link, no markup, no amount and no number that was not there before: a model cannot
- *            promise a price, a discount or a date, even if an item's title asks for it. A paragraph's numbers are whole: "50" is
- *            not one of the data's because "12,50" is.
+ * Promises:  pure. A line that passes has no link and no markup that was not in the original line. It has none
+ *            of these that the model was not given: a number in digits, or one up to a hundred in words as
+ *            ICU spells them; a currency; a word for a percentage or a discount that the rules know. Other
+ *            words can still promise something ("a gift", "half price"): an item's title may ask for them, and
+ *            no list would hold them all. Numbers of a paragraph are compared as a whole: "12,50" does not
+ *            allow "50".
  * Read next: model.h
  */
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/model/model.h"
+#include "services/kit/rules/rules.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <unicode/uchar.h>
 #include <unicode/ucurr.h>
 #include <unicode/unum.h>
@@ -17,7 +24,7 @@
 
 enum { WORD_ROOM = 400, CODE_LETTERS = 3, SOFT_HYPHEN = 0xad, SPELLED_MOST = 100 };
 
-#define EVER_MIN (-1e15) /* of dates, in ICU's milliseconds: a currency of any time */
+#define EVER_MIN (-1e15) /* dates in ICU's milliseconds; from it to EVER_MAX: a currency of any time */
 #define EVER_MAX 1e15
 
 static UChar32 next(const char *text, int *at)
@@ -36,13 +43,16 @@ static bool has_char(const char *text, UChar32 wanted)
 	return false;
 }
 
-/* What ICU itself writes into amounts in Arabic and Hebrew. They hide nothing. */
+/* Marks that ICU itself writes into amounts in Arabic and Hebrew. They hide nothing. */
 static bool is_direction_mark(UChar32 c)
 {
 	return c == 0x200e || c == 0x200f || c == 0x061c;
 }
 
-/* Joiners belong to words in Hindi and Persian and to emoji; every other invisible mark changes what a line seems to say. */
+/*
+ * Is it invisible? Joiners are allowed, because words in Hindi and Persian and emoji need them. Any other
+ * invisible character can change how a line is read.
+ */
 static bool is_hidden(UChar32 c)
 {
 	switch (u_charType(c)) {
@@ -67,7 +77,7 @@ static bool is_number(UChar32 c)
 	return type == U_DECIMAL_DIGIT_NUMBER || type == U_LETTER_NUMBER || type == U_OTHER_NUMBER;
 }
 
-/* The next number as ASCII digits ("#" for what has no digit value); false: there is none. */
+/* The next number as ASCII digits, with "#" for a character without a digit value; false: there is none. */
 static bool next_number(const char *text, int *at, char ret[WORD_ROOM])
 {
 	int len = 0;
@@ -130,7 +140,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* "shop.example", "https:", "a@b", "www."; `amounts`: what stands between two digits is a number's. */
+/* Is it like "shop.example", "https:", "a@b", "www."? `amounts`: a point between digits is of a number. */
 static bool is_address(const char *word, bool amounts)
 {
 	if (strstr(word, "://") || strchr(word, '@') || text_starts(word, "www."))
@@ -142,7 +152,7 @@ static bool is_address(const char *word, bool amounts)
 	return false;
 }
 
-/* The full stop, comma or mark after a word is none of its own. */
+/* Cuts off the full stop, comma or mark that follows a word. */
 static void trim_end(char *word)
 {
 	int32_t len = (int32_t)strlen(word);
@@ -231,16 +241,9 @@ static const char *words_fault(const char *line, const char *own, const char *da
 	return invents_currency(line, own, data) ? "a currency that was not there before" : NULL;
 }
 
-const char *model_line_fault(const char *line, const char *own, const char *data)
-{
-	const char *fault = character_fault(line, own, false, MODEL_LINE_MAX);
+/* ---- whole numbers, in digits and in words ---- */
 
-	return fault ? fault : words_fault(line, own, data, false);
-}
-
-/* ---- a paragraph of figures ---- */
-
-/* What stands between the digits of one number, in any locale. */
+/* May the character stand between the digits of one number, in any locale? */
 static bool is_separator(UChar32 c)
 {
 	static const UChar32 separators[] = { '.', ',', '\'', 0xb7, 0x2019, 0x066b, 0x066c, 0xff0c, 0xff0e };
@@ -256,7 +259,7 @@ static bool digit_follows(const char *text, int at)
 	return text[at] && is_number(next(text, &at));
 }
 
-/* The next number as it stands, its digits as ASCII; false: there is none. */
+/* The next number with its separators, its digits as ASCII; false: there is none. */
 static bool next_whole_number(const char *text, int *at, char ret[WORD_ROOM])
 {
 	int len = 0;
@@ -290,7 +293,7 @@ static bool has_whole_number(const char *text, const char *wanted)
 	return false;
 }
 
-/* "zwei" of 2, in small letters and without what only breaks lines; false: ICU cannot say. */
+/* Spells a number, such as "zwei" for 2, in small letters and without soft hyphens; false: ICU cannot. */
 static bool spell(const UNumberFormat *format, const char *language, int number, UChar ret[WORD_ROOM])
 {
 	UErrorCode error = U_ZERO_ERROR;
@@ -321,32 +324,75 @@ static bool has_word(const UChar *text, const UChar *word)
 	return false;
 }
 
-static bool spells_one_of(const UNumberFormat *format, const UChar *small, const char *language, const char *known)
+/* A text to look for spelled numbers, and the text that may have them already; both in small letters. */
+struct spelling {
+	const UChar *text, *known;
+	const char *known_digits;
+	const char *language;
+};
+
+static bool spells_one_of(const UNumberFormat *format, const struct spelling *spelling)
 {
 	UChar word[WORD_ROOM];
 	char digits[12];
 
 	for (int number = 2; number <= SPELLED_MOST; number++) {
 		snprintf(digits, sizeof(digits), "%d", number);
-		if (!has_whole_number(known, digits) && spell(format, language, number, word) && has_word(small, word))
+		if (!has_whole_number(spelling->known_digits, digits) &&
+			spell(format, spelling->language, number, word) && has_word(spelling->text, word) &&
+			!has_word(spelling->known, word))
 			return true;
 	}
 	return false;
 }
 
-/* "One" is an article in many languages, and above a hundred nobody writes words. Opening ICU's rules takes most of the time. */
+/* The text in small letters, which the caller frees; NULL: ICU cannot make it. */
+static UChar *small_of(const char *text, const char *language)
+{
+	UErrorCode error = U_ZERO_ERROR;
+	int32_t room = 2 * (int32_t)strlen(text) + 1;
+	UChar *small = memory_new((size_t)room * sizeof(*small));
+
+	u_strFromUTF8(small, room, NULL, text, -1, &error);
+	u_strToLower(small, room, small, -1, language, &error);
+	if (U_SUCCESS(error) && error != U_STRING_NOT_TERMINATED_WARNING)
+		return small;
+	free(small);
+	return NULL;
+}
+
+/*
+ * Does the text have an unknown number in words? "One" is an article in many languages, and numbers above a
+ * hundred are rarely spelled, so both are left out. Opening ICU's rules takes most of the time.
+ */
 static bool spells_a_new_number(const char *text, const char *language, const char *known)
 {
 	UErrorCode error = U_ZERO_ERROR;
-	UChar small[MODEL_TEXT_MAX];
+	_cleanup_free_ UChar *small = small_of(text, language), *small_known = small_of(known, language);
 	UNumberFormat *format = unum_open(UNUM_SPELLOUT, NULL, 0, language, NULL, &error);
+	const struct spelling spelling = {
+		.text = small, .known = small_known, .known_digits = known, .language = language
+	};
+	bool spells = U_FAILURE(error) || !small || !small_known || spells_one_of(format, &spelling);
 
-	u_strFromUTF8(small, MODEL_TEXT_MAX, NULL, text, -1, &error);
-	u_strToLower(small, MODEL_TEXT_MAX, small, -1, language, &error);
-	bool spells = U_FAILURE(error) || error == U_STRING_NOT_TERMINATED_WARNING ||
-		spells_one_of(format, small, language, known);
 	unum_close(format);
 	return spells;
+}
+
+const char *model_line_fault(const char *line, const char *language, const char *own, const char *data)
+{
+	const char *fault = character_fault(line, own, false, MODEL_LINE_MAX);
+	_cleanup_(buffer_free) struct buffer known = { 0 };
+
+	fault = fault ? fault : words_fault(line, own, data, false);
+	if (fault)
+		return fault;
+	buffer_printf(&known, "%s\n%s", own, data);
+	if (spells_a_new_number(line, language, buffer_text(&known)))
+		return "a number in words that was not there before";
+	if (rules_text_adds_money(line, language, buffer_text(&known)))
+		return "a word for money or a discount that was not there before";
+	return NULL;
 }
 
 const char *model_paragraph_fault(const char *text, const char *language, const char *known)

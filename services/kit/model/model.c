@@ -1,11 +1,12 @@
 /*
  * model.c: the effect driver that asks a model
  *
- * Owns:      a breaker for each configured model: after five failures in a row nothing is asked of it for a minute, then for twice as
- *            long each time, up to an hour; the first answer ends that.
- * Promises:  ends within the deadline with words or without; a failure says why and holds nothing of what was asked or answered.
- * Fails by:  die() at the start when the configuration or the secret is of no use.
- * Read next: models.c (which model), wire.c (the formats), calls.h
+ * Owns:      a breaker for each configured model: after five failures in a row the driver does not ask the
+ *            model for a minute, then for twice as long each time, up to an hour. The first answer ends this.
+ * Promises:  a question ends within the deadline, with an answer or without. A failure gives its reason, and
+ *            quotes neither question nor answer.
+ * Fails by:  die() at the start if the configuration or the secret cannot be used.
+ * Read next: models.c (chooses the model), wire.c (the formats), calls.h
  */
 #include "services/kit/model/model.h"
 #include "bus/base/log.h"
@@ -21,9 +22,9 @@ enum { FAILURES_TOLERATED = 5 };
 #define PAUSE_MOST_US US_PER_HOUR
 
 struct model_driver {
-	struct calls calls; /* first; none holds before its last byte: words may be asked for twice */
+	struct calls calls; /* must be first; no call waits before its last byte: it may go twice */
 	struct models models;
-	struct circuit *circuits; /* of each one */
+	struct circuit *circuits; /* one for each of models.all */
 	const struct clock *clock;
 };
 

@@ -99,11 +99,12 @@ struct effect_driver *model_driver_new(
 /* ---- line.c: what may be mailed ---- */
 
 /*
- * May this line be mailed? It must be one plain line of at most 160 characters. It must have no URL or markup
- * that `own` (the original line and the shop's name) does not have, and no number or currency that neither
- * `own` nor `data` (the data about the cart) has. NULL: it may; otherwise the reason in a few words.
+ * May this line of that language ("de") be mailed? It must be one plain line of at most 160 characters. It must
+ * have no URL or markup that `own` (the original line and the shop's name) does not have, and no number,
+ * currency or word for a discount that neither `own` nor `data` (the data about the cart) has; line.c tells
+ * which words count. NULL: it may; otherwise the reason in a few words.
  */
-const char *model_line_fault(const char *line, const char *own, const char *data);
+const char *model_line_fault(const char *line, const char *language, const char *own, const char *data);
 /*
  * The same for one paragraph of at most 600 characters about report figures: each of its numbers must be in
  * `known` as a whole, also numbers up to a hundred that are written as words of the language.

@@ -1,9 +1,9 @@
 /*
- * models.c: which models are configured, and which of them answers a question
+ * models.c: reads the configured models, and finds the one that answers a question
  *
- * Promises:  a named section takes nothing from [model]: a key of one provider never goes to another's URL. `provider = none` in a
- *            named section is a choice: the questions of that name are not asked.
- * Fails by:  die() on a configuration that makes no sense; model_try says the same words.
+ * Promises:  a named section takes nothing from [model], so the key of one provider never goes to the URL of
+ *            another. With `provider = none` in a named section, the questions of that name are not asked.
+ * Fails by:  die() on an invalid configuration; model_try() gives the same words.
  * Read next: model.h
  */
 #include "bus/base/cleanup.h"
@@ -69,7 +69,7 @@ static struct model_settings settings_of(const struct config *config, const char
 	return settings;
 }
 
-/* ---- would it start ---- */
+/* ---- can the service start with this configuration? ---- */
 
 struct trying {
 	const struct config *config;

@@ -1,19 +1,21 @@
 /*
- * schema.c: JSON that may be asked for, and whether an answer is of that form
+ * schema.c: checks the schemas of questions, and whether an answer fits its schema
  *
  * A schema is JSON Schema (json-schema.org, 2020-12) of this subset:
- *   type                  "object", "array", "string", "integer", "number", "boolean" or "null", or an array of these; the schema itself
- *                         is of type "object", since Bedrock and Anthropic take no other. "integer" takes no fraction, not even 1.0.
+ *   type                  "object", "array", "string", "integer", "number", "boolean" or "null", or an array
+ *                         of these; the schema itself has type "object", because Bedrock and Anthropic accept
+ *                         no other. "integer" takes no fraction, not even 1.0.
  *   properties            of an object; names have 1 to 64 letters, digits, _ and -
  *   required              names of properties
- *   additionalProperties  true or false; what is not said is true, as JSON Schema says
+ *   additionalProperties  true or false; true if it is missing, as in JSON Schema
  *   items                 of an array: the schema of each of its values
- *   enum                  at least one text, number, true, false or null; numbers as they are written: 1 is not 1.0
+ *   enum                  at least one text, number, true, false or null; 1 is not 1.0
  *   title, description    texts for the model
- * Schemas stand within one another at most 16 deep.
+ * Schemas are nested at most 16 deep.
  *
- * Promises:  a word that is not in this list is refused: nobody relies on a check that is not made. The depth of a check is that of
- *            the schema, whatever the answer is. What does not fit is told by the schema's own words, never by the answer's.
+ * Promises:  a schema with any other word is refused, so that no caller relies on a check that is not made.
+ *            The depth of a check is that of the schema, for every answer. The reason why an answer does not
+ *            fit quotes the schema, never the answer.
  * Read next: wire.c
  */
 #include "bus/base/log.h"
@@ -39,7 +41,7 @@ static const struct {
 	{ "null", 1u << JSON_NULL },
 };
 
-/* 0: not the name of a type. */
+/* The types of a name, as bits; 0: it is not the name of a type. */
 static unsigned types_of_name(const json_t *name)
 {
 	const char *text = json_string_value(name);
@@ -50,7 +52,7 @@ static unsigned types_of_name(const json_t *name)
 	return 0;
 }
 
-/* Of a name, or of an array of names. 0: there is something else in it, or nothing. */
+/* The types of a name, or of an array of names. 0: it has anything else in it, or nothing. */
 static unsigned types_of(const json_t *type)
 {
 	unsigned types = 0, more;
@@ -199,11 +201,11 @@ int model_schema_read(const char *text, json_t **ret, char ret_why[MODEL_WORDS_M
 /* ---- does a value fit ---- */
 
 struct fitting {
-	char path[PATH_ROOM]; /* of the value that is looked at: "citations[2].quote"; cut where it does not fit */
+	char path[PATH_ROOM]; /* of the current value: "citations[2].quote"; cut if it is too long */
 	char *why;
 };
 
-/* False, for callers to return. */
+/* Returns false, so that callers can return it. */
 static bool tell_misfit(struct fitting *fitting, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool tell_misfit(struct fitting *fitting, const char *format, ...)
 {
@@ -221,7 +223,7 @@ static bool fits(const json_t *schema, const json_t *value, struct fitting *fitt
 
 static bool fits_at(const json_t *schema, const json_t *value, struct fitting *fitting, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The path is longer for as long as the look lasts. */
+/* Extends the path during the check of this value. */
 static bool fits_at(const json_t *schema, const json_t *value, struct fitting *fitting, const char *format, ...)
 {
 	size_t len = strlen(fitting->path);

@@ -1,8 +1,10 @@
 /*
- * spend.c: what models and mails cost this month
+ * spend.c: adds up the cost of models and mails in each month
  *
- * Owns:      table spend (month -> struct spend) of a service's state, kept for the installation as a whole.
- * Promises:  each fact is counted once, in the month it happened in; a claim that was released costs nothing.
+ * Owns:      the table spend (month -> struct spend) of a service's state, for the whole installation.
+ * Promises:  each fact is counted once, in the month of its own time. A release takes back one mail in its own
+ *            month, because it does not say when its claim was made. So a claim of a month's last moments that
+ *            is released in the next month stays counted, and the next month counts one mail less if it has any.
  * Read next: spend.h, model.h
  */
 #include "services/kit/model/spend.h"
@@ -104,7 +106,7 @@ int budget_used_percent(const struct budget *budget, const struct spend *spend)
 	return money > tokens ? money : tokens;
 }
 
-/* --- whether a model may be asked now, and what an answer cost --- */
+/* --- whether a model may be asked now, and the cost of an answer --- */
 
 struct model_use model_use_of(const struct models *models, const char *name, const struct config *config)
 {

@@ -1,13 +1,14 @@
 /*
- * wire.c: Bedrock Converse, Anthropic messages, chat completions
+ * wire.c: the formats of requests and answers: Bedrock Converse, Anthropic messages, chat completions
  *
- * Sources:   docs.aws.amazon.com/bedrock (Converse), docs.anthropic.com/en/api/messages (version 2023-06-01), and the
- *            /v1/chat/completions that local servers copy.
- *            JSON of a schema: OpenAI's response_format json_schema; of the other two the only tool there is, which the model must
- *            use: its input is the answer.
- * Promises:  the data stands in the user's turn, the task in the system's: what strangers wrote is never the task. No tool does
- *            anything. An answer is complete and of the form that was asked for, or there is none: never a half.
- * Fails by:  -EBADMSG and why, without a word of the answer.
+ * Sources:   docs.aws.amazon.com/bedrock (Converse), docs.anthropic.com/en/api/messages (version 2023-06-01),
+ *            and the /v1/chat/completions that local servers copy.
+ *            For JSON of a schema, OpenAI has response_format json_schema. The other two get a single tool,
+ *            which the model must use: the tool's input is the answer.
+ * Promises:  the data is in the user's turn and the task in the system's, so a stranger's text is never the
+ *            task. The tool does nothing. An answer is complete and of the form that was asked for; otherwise
+ *            there is none.
+ * Fails by:  -EBADMSG and the reason, without a word of the answer.
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
@@ -30,7 +31,7 @@ static const char *path_of(enum model_provider provider)
 	return provider == MODEL_ANTHROPIC ? "/v1/messages" : "/v1/chat/completions";
 }
 
-/* The model's name stands in the path, and has colons. */
+/* The model's name is part of the path, and its colons have to be encoded. */
 static void bedrock_url(const struct model_settings *settings, struct http_request *ret)
 {
 	char name[3 * sizeof(settings->model)], *to = name;
@@ -67,7 +68,7 @@ static void set_auth(const struct model_settings *settings, struct http_auth *re
 	}
 }
 
-/* A reference of ours goes in for each "O". */
+/* "O" takes a reference of its own to the schema. */
 static json_t *bedrock_body(const struct model_request *asked, json_t *schema)
 {
 	json_t *body = json_pack("{s:[{s:s,s:[{s:s}]}],s:[{s:s}],s:{s:i,s:f}}", "messages", "role", "user", "content",
@@ -126,7 +127,7 @@ static json_t *body_of(const struct model_settings *settings, const struct model
 	return NULL;
 }
 
-/* What is wrong with the question itself; NULL: nothing that we can see. */
+/* The fault of the question itself; NULL: none that we can see. */
 static const char *request_fault(const struct model_settings *settings, const struct model_request *asked)
 {
 	if (settings->provider == MODEL_NONE)
@@ -135,7 +136,7 @@ static const char *request_fault(const struct model_settings *settings, const st
 		return "the question allows a number of tokens that is out of range";
 	if (asked->most_bytes < 1 || asked->most_bytes > MODEL_ANSWER_MAX)
 		return "the question allows an answer of a size that is out of range";
-	if (!(asked->temperature >= 0 && asked->temperature <= 1)) /* also of no number */
+	if (!(asked->temperature >= 0 && asked->temperature <= 1)) /* also true for NaN */
 		return "the question has a temperature that is out of range";
 	return NULL;
 }
@@ -183,15 +184,15 @@ int model_wire_request(const struct model_settings *settings, const struct model
 
 /* ---- the answer ---- */
 
-/* What an answer says, in the same words for all three. Borrowed from its body. */
+/* The parts of an answer, the same for all three APIs. They are borrowed from its body. */
 struct reply {
 	const char *text;   /* NULL: none */
-	const json_t *json; /* what the tool was given; NULL: none */
-	const char *ended;  /* the API's word for it; NULL: none */
-	bool is_refusal;    /* said elsewhere than in that word */
+	const json_t *json; /* the tool's input; NULL: none */
+	const char *ended;  /* the API's word for the end of the answer; NULL: none */
+	bool is_refusal;    /* another field than `ended` tells of a refusal */
 };
 
-/* Of each API the words that an answer ends with, with blanks between. */
+/* For each API, the words for the end of an answer, with blanks between them. */
 static const struct {
 	const char *complete, *refused, *cut_off;
 } endings[] = {
@@ -329,7 +330,7 @@ static struct bytes trimmed(const char *text)
 	return BYTES(text, len);
 }
 
-/* Its bytes without the blanks at its ends. */
+/* Checks the size of a text that was trimmed. */
 static int check_size(struct bytes text, const struct model_request *asked, struct model_answer *ret)
 {
 	if (text.len == 0)
@@ -353,7 +354,7 @@ static int take_text(const struct reply *reply, const struct model_request *aske
 	return r;
 }
 
-/* Of a tool it is JSON already; else it is a text that has to be JSON as a whole. NULL: it is not; or there is neither. */
+/* The tool's input, or else the whole text parsed as JSON. NULL: the reply has neither, or no JSON. */
 static json_t *json_of(const struct reply *reply)
 {
 	struct bytes text;

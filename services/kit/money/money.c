@@ -1,9 +1,9 @@
 /*
- * money.c: decimal text to minor units and back, exactly
+ * money.c: converts decimal text to minor units and back, exactly
  *
  * Owns:      a few of ICU's formatters, each for one locale and currency.
- * Promises:  no floating point touches an amount; what money_parse reads, money_plain writes.
- * Fails by:  -EINVAL and -ERANGE; formatting always yields something a shopper can read.
+ * Promises:  an amount is never a floating-point number here. What money_parse() reads, money_plain() writes.
+ * Fails by:  -EINVAL and -ERANGE; formatting always gives a text that a shopper can read.
  */
 #include "services/kit/money/money.h"
 #include "bus/base/text.h"
@@ -20,8 +20,8 @@ enum { LOCALE_ROOM = 64, SHOWN_ROOM = 128, FORMATTERS_KEPT = 16 };
 static const int64_t most_minor = INT64_C(999999999999999); /* MONEY_MINOR_MAX_DIGITS of them */
 
 /*
- * CLDR shows these without a fraction because nobody pays with the coins, but ISO 4217 has one and storefronts send it
- * ("1234.50" RSD). We count as ISO does.
+ * CLDR shows these currencies without a fraction, because their coins are not used. But ISO 4217 gives them
+ * one, and storefronts send it ("1234.50" RSD), so cartbus counts as ISO does.
  */
 static const struct {
 	char code[4];
@@ -72,7 +72,7 @@ int money_digits(const char *currency)
 	return U_FAILURE(error) ? 2 : digits;
 }
 
-/* Appends one digit; -ERANGE past what a cart can cost. */
+/* Appends one digit; -ERANGE: more than MONEY_MINOR_MAX_DIGITS digits. */
 static int add_digit(int64_t *minor, int *count, char digit)
 {
 	if (*minor > 0 || digit != '0')
@@ -93,7 +93,7 @@ static int parse_whole(const char **text, int64_t *minor, int *count)
 	return 0;
 }
 
-/* Zeros past the currency's digits are exact, and storefronts send them ("1200.00" JPY); anything else would be rounding. */
+/* Takes zeros past the currency's digits, as storefronts send them ("1200.00" JPY), but no other digits. */
 static int parse_fraction(const char **text, int digits, int64_t *minor, int *count)
 {
 	const char *point = *text;
@@ -168,7 +168,7 @@ void money_plain(int64_t minor, const char *currency, char *ret, int room)
 			size % unit);
 }
 
-/* "de-DE" as storefronts write it, or "de_DE": the form ICU wants. */
+/* Converts "de-DE", as storefronts write it, or "de_DE" to the form that ICU wants. */
 static void locale_for_icu(const char *locale, char ret[LOCALE_ROOM])
 {
 	UErrorCode error = U_ZERO_ERROR;
@@ -190,7 +190,7 @@ static bool has_fraction(const char *plain)
 	return point && point[1 + strspn(point + 1, "0")] != '\0';
 }
 
-/* Opening one takes ICU longer than writing the rest of a mail: the last few are kept. */
+/* ICU needs longer to open a formatter than the rest of a mail takes, so the last few are kept. */
 struct formatter {
 	char locale[LOCALE_ROOM], currency[4];
 	bool fraction;

@@ -1,16 +1,17 @@
 /*
- * advice.c: what contradicts nothing, and will surprise the owner all the same
+ * advice.c: warnings about rules that contradict nothing, but may surprise the owner
  *
- * Promises:  only warns; what it says follows from the whole text and the shop's currency alone, for every cart of that size.
- * Read next: services/carts/policy/decision.c (what is done about quiet hours and the window)
+ * Promises:  it only warns. A warning follows from the whole text and the shop's currency alone, and holds
+ *            for every cart of that size.
+ * Read next: services/carts/policy/decision.c (the effects of quiet hours and of the window)
  */
 #include "bus/base/clock.h"
 #include "services/kit/rules/text.h"
 #include <stdio.h>
 
-#define NEVER_US                                                                                                       \
-	(3 * US_PER_DAY) /* a mail that others push back further than this is not sent (services/carts/policy/decision.h) */
-#define SOON_US US_PER_HOUR /* before it, most shoppers are still shopping */
+/* a mail that other mails to the shopper delay longer is not sent (services/carts/policy/decision.h) */
+#define NEVER_US (3 * US_PER_DAY)
+#define SOON_US US_PER_HOUR /* in a shorter time, many shoppers are still shopping */
 
 enum { DAY_MINUTES = 1440, LEAST_SENDING_MINUTES = 60 };
 
@@ -26,7 +27,7 @@ static void advise_of_soon(struct whole *whole, const struct clause *clause)
 		clause->who == WHO_NAMED ? words_size_name(clause->size) : "such", wait);
 }
 
-/* The window that the owner wrote counts between the two mails of one cart as well. */
+/* If the owner wrote a window, it also holds between the two mails of one cart. */
 static void advise_of_window(struct whole *whole, const struct clause *clause)
 {
 	const struct rules_waits *waits = &clause->waits;
@@ -46,14 +47,15 @@ static void advise_of_window(struct whole *whole, const struct clause *clause)
 }
 
 /*
- * The first mail goes in a sending hour. If those, moved by what lies between the two waits, are all quiet, the second one is never
- * due in one.
+ * The first mail goes at a time that is not quiet. If all such times, moved by the difference of the two
+ * waits, are quiet, then the second mail is always due in the quiet hours.
  */
 static bool second_is_always_quiet(const struct rules_quiet *hours, const struct rules_waits *waits)
 {
 	int quiet = (hours->to_minute - hours->from_minute + DAY_MINUTES) % DAY_MINUTES;
 	int between = (int)((waits->second_us - waits->first_us) / US_PER_MINUTE % DAY_MINUTES);
-	int into = (quiet + between) % DAY_MINUTES; /* the first sending minute's, counted from where quiet begins */
+	/* the first sending minute, moved by `between`, as minutes behind the beginning of the quiet hours */
+	int into = (quiet + between) % DAY_MINUTES;
 
 	return into + (DAY_MINUTES - quiet) <= quiet;
 }
@@ -118,7 +120,7 @@ const char *rules_warn_of_currency(struct rules *rules, const char *currency)
 	if (!rules_choose(rules, 0, currency).unknown_currency)
 		return NULL;
 	if (at == RULES_WARNINGS_MAX)
-		at--; /* the others tell of less */
+		at--; /* this warning matters more than the last one */
 	rules->warning_count = at + 1;
 	snprintf(rules->warnings[at], sizeof(rules->warnings[at]),
 		"no amount and no rate is in %s, the shop's own currency: carts in it %s", currency, become);

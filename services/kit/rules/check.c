@@ -1,7 +1,7 @@
 /*
- * check.c: what only the whole text can tell: do the sizes agree, is anything said twice, and what is left?
+ * check.c: the checks that need the whole text: whether the sizes agree, and whether it says anything twice
  *
- * Promises:  the sizes have no gap and no overlap in any currency; what no sentence speaks of gets no mail.
+ * Promises:  the sizes have no gap and no overlap in any currency; carts that no sentence names get no mail.
  * Read next: advice.c
  */
 #include "bus/base/text.h"
@@ -32,7 +32,7 @@ void whole_warn(struct whole *whole, struct place place, const char *format, ...
 	va_end(args);
 }
 
-/* --- one sentence more --- */
+/* --- adding a sentence --- */
 
 static int add_clause(struct whole *whole, const struct clause *clause)
 {
@@ -150,7 +150,10 @@ static const char *name_of(const struct clause *clause)
 	return clause->who == WHO_NAMED ? words_size_name(clause->size) : "such";
 }
 
-/* The neighbour's amounts, one minor unit on: where the one ends the other begins. */
+/*
+ * If `to` has no amounts: takes those of its neighbour, moved by `add`, so that one size begins where the
+ * other ends.
+ */
 static void borrow(struct bounds *to, const struct bounds *from, int64_t add)
 {
 	if (to->count || !from)
@@ -161,7 +164,7 @@ static void borrow(struct bounds *to, const struct bounds *from, int64_t add)
 		to->list[i].minor += add;
 }
 
-/* A size that says no amounts has what its neighbours leave. */
+/* Gives the amounts of its neighbours to a size that states none. */
 static int complete_names(struct whole *whole)
 {
 	struct clause *small = named(whole, SIZE_SMALL), *medium = named(whole, SIZE_MEDIUM),
@@ -202,6 +205,7 @@ static bool is_medium(const struct clause *clause)
 	return clause->who == WHO_NAMED && clause->size == SIZE_MEDIUM;
 }
 
+/* Refuses a currency that `has` (an end of `clause`) names and `lacks` (an end of `other`) does not. */
 static int check_same_currencies(struct whole *whole, const struct clause *clause, const struct bounds *has,
 	const struct clause *other, const struct bounds *lacks)
 {
@@ -215,7 +219,7 @@ static int check_same_currencies(struct whole *whole, const struct clause *claus
 	return 0;
 }
 
-/* Every end in each currency, or a cart in it could be two sizes or none. */
+/* Each end has an amount in each currency; otherwise a cart in that currency could have two sizes or none. */
 static int check_currencies(struct whole *whole)
 {
 	for (int i = 0; i < whole->clause_count; i++)
@@ -250,7 +254,7 @@ static bool is_later(struct place a, struct place b)
 	return a.line > b.line || (a.line == b.line && a.column > b.column);
 }
 
-/* `below` should lie under `above`, and does not. */
+/* The error if `below` does not lie under `above`. */
 static int refuse_overlap(
 	struct whole *whole, const struct clause *below, const struct clause *above, const char *currency)
 {
@@ -270,7 +274,10 @@ static int refuse_overlap(
 		name_of(above), place_words(begin->place, where));
 }
 
-/* An amount that ends one range and begins the next belongs to the next, unless one of the two says it exactly. */
+/*
+ * An amount that ends one range and begins the next belongs to the next, unless the lower range says its end
+ * exactly.
+ */
 static void part(struct clause *below, struct clause *above)
 {
 	for (int i = 0; i < below->high.count; i++) {
@@ -287,7 +294,7 @@ static void part(struct clause *below, struct clause *above)
 	}
 }
 
-/* Medium carts begin where small ones end; if they say another amount one of the two is wrong. */
+/* The error if medium carts do not begin where small carts end, or do not end where big carts begin. */
 static int refuse_hole(
 	struct whole *whole, const struct clause *below, const struct clause *above, const char *currency)
 {
@@ -313,7 +320,7 @@ static int check_neighbours(struct whole *whole, struct clause *below, struct cl
 	return 0;
 }
 
-/* Of medium carts, which said "the rest" or nothing: small and big ones leave no room. */
+/* Refuses a range whose low end is above its high end, as medium carts have if small and big ones overlap. */
 static int check_room(struct whole *whole, const struct clause *clause, const char *currency)
 {
 	const struct clause *small = named(whole, SIZE_SMALL), *big = named(whole, SIZE_BIG);
@@ -403,7 +410,7 @@ static void build_sizes(struct whole *whole, const struct bounds *currencies, in
 	}
 }
 
-/* A rate between currencies that no size is given in would never be used: the owner meant something else. */
+/* Refuses a rate between two currencies in which no size has an amount: it would never be used. */
 static int check_rates(struct whole *whole)
 {
 	const struct rules *rules = whole->rules;

@@ -1,5 +1,5 @@
 /*
- * choose.c: what the rules say about one cart and one moment
+ * choose.c: applies the rules to one cart, and to one moment
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
@@ -23,7 +23,7 @@ static const struct rules_edges *edges_in(const struct rules *rules, const char 
 	return NULL;
 }
 
-/* Of sizes that have no amounts left in this currency the larger one counts. */
+/* If two sizes begin at the same amount in this currency, the larger one counts. */
 static int size_by(const struct rules *rules, const struct rules_edges *edges, int64_t total_minor)
 {
 	int size = rules->size_count - 1;
@@ -39,8 +39,8 @@ static double ten_to(int digits)
 }
 
 /*
- * Rounded to the nearest minor unit, so that an amount that is exactly a threshold counts as one. A rate may be absurd: what is
- * too large to count is as large as can be.
+ * Rounds to the nearest minor unit, so that an amount that equals a threshold counts as equal. Results beyond
+ * COUNTABLE_MINOR, which an absurd rate may give, become COUNTABLE_MINOR.
  */
 static int64_t convert(int64_t minor, const char *from, const char *to, double rate)
 {
@@ -51,7 +51,9 @@ static int64_t convert(int64_t minor, const char *from, const char *to, double r
 	return converted <= -(double)COUNTABLE_MINOR ? -COUNTABLE_MINOR : llround(converted);
 }
 
-/* A rate is good in both directions. */
+/*
+ * Converts the total into a currency with edges, by a rate in either direction; NULL: there is no such one.
+ */
 static const struct rules_edges *edges_by_rate(const struct rules *rules, const char *currency, int64_t *total_minor)
 {
 	for (int i = 0; i < rules->rate_count; i++) {
@@ -144,7 +146,7 @@ int64_t rules_capped_until_us(const struct rules *rules, const int64_t *mailed_u
 
 /* --- quiet hours: minutes of the local week, counted from Sunday 0:00 --- */
 
-/* How long it is quiet yet, from this minute of the week on, by this sentence; 0: it is not. */
+/* For how many minutes this sentence makes it quiet, from this minute of the week on; 0: it is not quiet. */
 static int quiet_minutes(const struct rules_quiet *quiet, int minute)
 {
 	int length = quiet->to_minute - quiet->from_minute;
@@ -160,7 +162,7 @@ static int quiet_minutes(const struct rules_quiet *quiet, int minute)
 	return most;
 }
 
-/* By all of them, one after the other; MINUTES_PER_WEEK: for ever. */
+/* The same for all sentences together, also one after the other; MINUTES_PER_WEEK: it is always quiet. */
 static int quiet_ahead(const struct rules *rules, int minute)
 {
 	int ahead = 0;
@@ -181,7 +183,7 @@ bool rules_ever_send(const struct rules *rules)
 	return quiet_ahead(rules, 0) < MINUTES_PER_WEEK;
 }
 
-/* -1: no such zone */
+/* The minute of the local week at `us`; -1: there is no such zone. */
 static int minute_at(const char *zone, int64_t us)
 {
 	struct local_time local;
@@ -189,7 +191,7 @@ static int minute_at(const char *zone, int64_t us)
 	return zone_local(zone, us, &local) < 0 ? -1 : local.weekday * MINUTES_PER_DAY + local.hour * 60 + local.minute;
 }
 
-/* How far the local clock has gone ahead of the minutes that passed: other than 0 when it was changed meanwhile. */
+/* By how many minutes the local clock advanced more than time passed; not 0 if the clock was changed. */
 static int drift(const char *zone, int64_t from_us, int64_t to_us)
 {
 	int passed = (int)((to_us - from_us) / US_PER_MINUTE);
@@ -198,7 +200,7 @@ static int drift(const char *zone, int64_t from_us, int64_t to_us)
 		MINUTES_PER_WEEK;
 }
 
-/* The first minute of the changed clock, somewhere behind `from_us` and not behind `to_us`. */
+/* Finds the first minute of the changed clock: after `from_us`, at the latest `to_us`. */
 static int64_t find_change(const char *zone, int64_t from_us, int64_t to_us)
 {
 	int64_t good = 0, bad = (to_us - from_us) / US_PER_MINUTE;
@@ -213,7 +215,7 @@ static int64_t find_change(const char *zone, int64_t from_us, int64_t to_us)
 	return from_us + bad * US_PER_MINUTE;
 }
 
-/* From one change of the clock to the next the minutes of the week just count on. */
+/* Minutes of the week can be added only between two changes of the clock: it goes from change to change. */
 int64_t rules_next_sending_us(const struct rules *rules, const char *zone, int64_t us)
 {
 	int ahead = 0, minute = rules->quiet_count > 0 ? minute_at(zone, us) : -1;

@@ -1,8 +1,10 @@
 /*
- * hours.c: "No mail between 9 pm and 8 am.", "Not on Sundays.", "Only Monday to Friday between 9:00 and 18:00."
+ * hours.c: reads "No mail between 9 pm and 8 am.", "Not on Sundays.", "Only Monday to Friday between 9:00
+ * and 18:00."
  *
- * Promises:  one "no", or one "only", or the words "quiet hours"; anything beside it that is no time and no day is refused. Where
- *            it is not clear which days a time belongs to, or what "only" limits, the sentence is refused.
+ * Promises:  a sentence has one "no", or one "only", or the words "quiet hours", and beside them only times
+ *            and days; anything else is refused. A sentence is also refused if it is not clear which days a
+ *            time belongs to, or what "only" limits.
  */
 #include "services/kit/rules/text.h"
 #include <string.h>
@@ -16,11 +18,11 @@ struct hours {
 	bool has_two_ends;   /* "before 7:00 or after 20:30": each end has a word of its own */
 	bool is_list;        /* of days: "Saturday and Sunday" */
 	bool is_loose;       /* a list that may be two thoughts: "on Sundays, and on Mondays" */
-	bool is_days_first;  /* they stand before the time */
-	bool is_comma_apart; /* days and time */
+	bool is_days_first;  /* the days stand before the time */
+	bool is_comma_apart; /* a comma or a dash separates days and time */
 	bool is_only_first;  /* "only" stands before days and time */
 	int from_minute, to_minute;
-	int further_from_minute, further_to_minute; /* "12:00 to 13:00 and 22:00 to 7:00": the first of them */
+	int further_from_minute, further_to_minute; /* the first of two: "12:00 to 13:00 and 22:00 to 7:00" */
 	bool has_further;
 	int days; /* 0: none named */
 	struct place time_place;
@@ -28,7 +30,7 @@ struct hours {
 
 /* --- times --- */
 
-/* A bare number is an hour only beside one that shows a clock of 24 hours. */
+/* May the item be a time? check_pair() refuses a bare number if nothing shows a 24-hour clock. */
 static bool is_time(const struct item *item)
 {
 	return item_is(item, "time") ||
@@ -60,7 +62,7 @@ static bool shows_24_hours(const struct item *item)
 				    : item->value >= HOURS_OF_HALF_A_DAY * 60;
 }
 
-/* "8 Uhr" of "21 bis 8 Uhr": the word is of both. */
+/* Is it like "8 Uhr" in "21 bis 8 Uhr"? Then the word "Uhr" belongs to both hours. */
 static bool is_plain_clock(const struct item *item)
 {
 	return item_is(item, "time") && item->is_hours && !item->has_half;
@@ -84,7 +86,7 @@ static int expected_time(struct reader *reader)
 	return expected(reader, "a time of day, as 21:00 or 9 pm");
 }
 
-/* The two belong together: what the one is written like tells about the other. */
+/* Is each hour of the pair clear? The way one is written can make the other one clear. */
 static int check_pair(struct reader *reader, const struct item *from, const struct item *to)
 {
 	const struct item *bare = item_is(from, "num") ? from : item_is(to, "num") ? to : NULL;
@@ -127,7 +129,7 @@ static int read_pair(struct reader *reader, struct hours *hours, const char *bet
 	return check_pair(reader, from, to);
 }
 
-/* "after 9 pm", "9 pm after"; the one end of it. `certain`: "8 h" could be a wait. */
+/* Reads one end, "after 9 pm" or "9 pm after". `certain`: it is a time of day; "8 h" could also be a wait. */
 static int read_end(struct reader *reader, const char *word, int *ret_minute, bool *certain)
 {
 	bool before = take(reader, word);
@@ -167,7 +169,7 @@ static void take_link(struct reader *reader, struct hours *hours)
 		take(reader, "no|not|nothing mail?");
 }
 
-/* "after 20:30 or before 7:00", in either order, or one of them alone. */
+/* Reads "after 20:30 or before 7:00", in either order, or one of the two alone. */
 static int read_ends(struct reader *reader, struct hours *hours)
 {
 	bool after_first = at_after(reader), certain_a, certain_b = true;
@@ -195,7 +197,7 @@ static int read_ends(struct reader *reader, struct hours *hours)
 	return err;
 }
 
-/* "No mail between 12:00 and 13:00 and between 22:00 and 7:00": two whole times, on every day. */
+/* Is it a second pair, as in "between 12:00 and 13:00 and between 22:00 and 7:00"? Both hold on every day. */
 static bool at_second_pair(struct reader *reader, const struct hours *hours)
 {
 	return !hours->has_further && !hours->is_open && !hours->has_two_ends && !hours->days && !hours->onlys &&
@@ -253,7 +255,7 @@ static int days_up_to(int first, int last)
 	return days;
 }
 
-/* Is there anything but a blank between the item before `at` and the one that is now, as a second "on"? */
+/* Is there more than blanks between the item before `at` and the current one, such as a second "on"? */
 static bool has_words_between(struct reader *reader, int at)
 {
 	const struct item *before = &reader->items->list[at - 1], *now = item_now(reader);
@@ -264,7 +266,10 @@ static bool has_words_between(struct reader *reader, int at)
 	return from < to;
 }
 
-/* Days and weekends in one list, a comma before its last day or "on" before it once more: these may be two thoughts. */
+/*
+ * A list may be two thoughts (`is_loose`) if it mixes days and weekends, or has a comma or a second "on"
+ * before its last day.
+ */
 static void note_list(struct reader *reader, struct hours *hours, int last)
 {
 	bool has_link = item_is(&reader->items->list[reader->at - 1], "and") ||
@@ -379,7 +384,10 @@ static int read_piece(struct reader *reader, struct hours *hours)
 	return expected(reader, "\"between\" and two times of day, or a day, as in \"No mail between 9 pm and 8 am\"");
 }
 
-/* Days and a time in one sentence: is it clear which days the time belongs to, and what happens on the other days? */
+/*
+ * If the sentence has days and a time: is it clear to which days the time belongs, and what holds on the
+ * other days?
+ */
 static int check_days_with_time(struct reader *reader, const struct hours *hours)
 {
 	bool is_list_limited =
@@ -441,7 +449,7 @@ static void add_quiet(struct reader *reader, int days, int from_minute, int to_m
 			(struct rules_quiet){ .days = days, .from_minute = from_minute, .to_minute = to_minute };
 }
 
-/* "Only": what is not named is quiet. */
+/* With "only", each day and time that the sentence does not name is quiet. */
 static void say_only(struct reader *reader, const struct hours *hours)
 {
 	if (hours->days)

@@ -1,8 +1,9 @@
 /*
- * items.c: the tokens of one sentence as items, in one language
+ * items.c: turns the tokens of one sentence into items, in one language
  *
- * Promises:  no token is lost: each is an item, a part of one, a word that means nothing, or counted as unknown. A number that can
- *            be read in more than one way has no decimal, and is refused where it is used.
+ * Promises:  no token is lost: it is an item, a part of one, a word without meaning, or an unknown word,
+ *            which is counted. A number that can be read in more than one way has an empty `decimal`, and its
+ *            reader refuses it.
  * Read next: number.c, words.c, read.c
  */
 #include "bus/base/clock.h"
@@ -96,7 +97,7 @@ static void add_phrase(struct item *item, const struct phrase *phrase, const cha
 		set_concept(item, "?");
 }
 
-/* In Arabic "and" is written together with the word behind it. */
+/* The length of an Arabic "and", which is written together with the word behind it; 0: there is none. */
 static size_t joined_and(const char *word)
 {
 	static const char and[] = "\xd9\x88";
@@ -104,7 +105,10 @@ static size_t joined_and(const char *word)
 	return text_starts(word, and) && strlen(word) > strlen(and) ? strlen(and) : 0;
 }
 
-/* Nobody passes over an "and", nor takes it for an "is", which are one word without accents ("e" and "é"). */
+/*
+ * Makes sure that no reader skips an "and" as a filler or as an "is": without accents, "e" ("and") and "è"
+ * ("is") are one word.
+ */
 static void keep_link(struct item *item)
 {
 	int kept = 0;
@@ -164,7 +168,7 @@ static void lex_one(struct lexing *lexing)
 		emit(lexing, &item);
 }
 
-/* --- several words that are one thing --- */
+/* --- several words that make one item --- */
 
 struct merging {
 	struct items *items;
@@ -192,7 +196,7 @@ static int64_t unit_of(const struct item *item)
 	return 0;
 }
 
-/* `used` items become `item`, which lies where the first of them did. */
+/* Replaces the next `used` items by `item`, which gets the place of the first one. */
 static void put(struct merging *merging, struct item item, int used)
 {
 	const struct item *first = ahead(merging, 0), *last = ahead(merging, used - 1);
@@ -223,7 +227,7 @@ static bool merge_tens(struct merging *merging)
 	return true;
 }
 
-/* "1 000,50": a group of three behind a blank, where blanks group. */
+/* "1 000,50": a group of three digits behind a blank, in a language with a decimal comma. */
 static bool merge_groups(struct merging *merging)
 {
 	const struct item *first = ahead(merging, 0), *next = ahead(merging, 1);
@@ -274,7 +278,7 @@ static bool merge_amount(struct merging *merging)
 	set_concept(&item, "amount");
 	item.value_place = number->place;
 	TEXT_COPY(item.currency, currency->currency);
-	/* three decimals of a dinar, or a thousand of them: the language's own habit is not enough */
+	/* "1.000" may be one dinar or a thousand of them; the language alone does not make it clear */
 	if (money_digits(item.currency) == 3 && language_has_comma(merging->language) && !number->is_word &&
 		memchr(number->source.data, '.', number->source.len) &&
 		!memchr(number->source.data, ',', number->source.len))
@@ -283,7 +287,7 @@ static bool merge_amount(struct merging *merging)
 	return true;
 }
 
-/* How many items "half an" are that stand before a unit; 0: none. */
+/* How many items a "half an" before a unit has; 0: there is none. */
 static int half_before_unit(struct merging *merging)
 {
 	int at = item_is(ahead(merging, 0), "one") && ahead(merging, 1)->value == THOUSANDTHS / 2 ? 1 : 0;
@@ -295,7 +299,7 @@ static int half_before_unit(struct merging *merging)
 	return unit_of(ahead(merging, at)) ? at : 0;
 }
 
-/* "[and] 30 minutes", "30" of "1h30", "and a half" behind a unit: adds to `us`, returns how many items. */
+/* Adds "[and] 30 minutes", "30" of "1h30", or "and a half" behind a unit to `us`. Returns how many items. */
 static int more_of_span(struct merging *merging, int at, int64_t unit_us, int64_t *us)
 {
 	int and = item_is(ahead(merging, at), "and");
@@ -323,7 +327,7 @@ static int more_of_span(struct merging *merging, int at, int64_t unit_us, int64_
 	return 0;
 }
 
-/* "2 and a half" before a unit */
+/* How many items the "and a half" of "2 and a half" before a unit has; 0: there is none. */
 static int and_a_half(struct merging *merging)
 {
 	int one = item_is(ahead(merging, 2), "one");
@@ -334,7 +338,10 @@ static int and_a_half(struct merging *merging)
 	return 2 + one;
 }
 
-/* "4 hours", "an hour", "half a day", "1 hour 30 minutes", "une heure et demie". Its value is -1 when it is no number of minutes, -2 when it is too large. */
+/*
+ * Merges "4 hours", "an hour", "half a day", "1 hour 30 minutes", "une heure et demie". The value is -1 if it
+ * is no whole number of minutes, -2 if its number is too large or has too many decimals.
+ */
 static bool merge_span(struct merging *merging)
 {
 	const struct item *first = ahead(merging, 0);
@@ -374,7 +381,7 @@ static bool is_half_of_day(const struct item *item)
 	return item_is(item, "am") || item_is(item, "pm") || item_is(item, "night");
 }
 
-/* Minute of the day; -1: no hour is meant so. */
+/* The minute of the day; -1: there is no such time. */
 static int minute_of(int hour, int minute, const struct item *half)
 {
 	if (hour > 23 || minute > 59 || hour < 0 || minute < 0)
@@ -389,7 +396,7 @@ static int minute_of(int hour, int minute, const struct item *half)
 	return (hour % 12 + (evening ? 12 : 0)) * 60 + minute;
 }
 
-/* "21:00", "21.30", "9" as hour and minute. */
+/* Reads "21:00", "21.30" or "9" as hour and minute. */
 static bool hour_and_minute(const struct item *item, int *ret_hour, int *ret_minute)
 {
 	const char *text = item->decimal, *point = strpbrk(text, ":.");
@@ -404,7 +411,7 @@ static bool hour_and_minute(const struct item *item, int *ret_hour, int *ret_min
 	return strlen(point + 1) == 2 && point - text <= 2;
 }
 
-/* What stands behind the hour: "Uhr", "h", "30", "minutes", "半". Returns how many items. */
+/* Reads the words behind the hour: "Uhr", "h", "30", "minutes", "半". Returns how many items they are. */
 static int rest_of_time(struct merging *merging, int at, int *minute, bool *is_clock, bool *is_marked)
 {
 	int used = 0;
@@ -483,7 +490,7 @@ static bool merge_time(struct merging *merging)
 	return true;
 }
 
-/* "-4": a dash right before a number, that stands behind no number which it could lead on from. */
+/* Is the dash a minus, as in "-4"? It is right before a number, and not behind a number, a time or a unit. */
 static bool merge_minus(struct merging *merging)
 {
 	const struct item *dash = ahead(merging, 0), *number = ahead(merging, 1);
@@ -501,7 +508,7 @@ static bool merge_minus(struct merging *merging)
 	return true;
 }
 
-/* Each step puts together what the one before left; one pass each. */
+/* Runs one step over all items. Each step works on the result of the step before. */
 static void merge(struct items *items, const struct language *language, bool (*step)(struct merging *))
 {
 	struct merging merging = { .items = items, .language = language };
@@ -514,12 +521,14 @@ static void merge(struct items *items, const struct language *language, bool (*s
 	items->list[items->count] = end;
 }
 
-/* --- words that change what stands beside them --- */
+/* --- words that change the meaning of the words beside them --- */
 
 static const char *const nos[] = { "no", "not", "never", "nothing", NULL };
 static const char *const clause_ends[] = { ",", ";", NULL };
 
-/* "Customers that write to us", "Kunden, die uns schreiben": what follows says which shoppers, and is no reminder. */
+/*
+ * "Customers that write to us", "Kunden, die uns schreiben": the verb describes shoppers, it is no reminder.
+ */
 static bool begins_relative(const struct items *items, int at)
 {
 	static const char *const verbs[] = { "remind", "mail", "is", NULL };
@@ -530,7 +539,10 @@ static bool begins_relative(const struct items *items, int at)
 		item_is(&list[at - 1 - apart], "shopper") && item_is_any(&list[at + 1], verbs);
 }
 
-/* "Carts with mail", "the same cart": some carts, by what no reader knows. "With one mail" says so of a reminder, but behind a cart. */
+/*
+ * "Carts with mail", "the same cart": these mean some carts only, which no reader can tell from others. "With
+ * one mail" may describe a reminder, but behind "cart" it describes the carts.
+ */
 static bool tells_which_cart(const struct items *items, int at)
 {
 	const struct item *item = &items->list[at], *next = item + 1;
@@ -546,7 +558,7 @@ static bool tells_which_cart(const struct items *items, int at)
 	return bears_one || (item_is(next, "mail") && !item_is(before, "remind"));
 }
 
-/* "Not without mail": two that make a yes, where "no reminder, never" is one. */
+/* "Not without mail": here two negations mean "yes", while those of "no reminder, never" are one. */
 static bool lacks_nothing(const struct items *items, int at)
 {
 	const struct item *list = items->list;
@@ -560,7 +572,7 @@ static bool lacks_nothing(const struct items *items, int at)
 	return false;
 }
 
-/* "This Sunday" is no day of every week; "not always" is not "never". Such a word may not be passed over, so what it changes is refused. */
+/* "This Sunday" is not every Sunday; "not always" is not "never". Such words are refused, never skipped. */
 static void refuse_changed(struct items *items)
 {
 	static const char *const dates[] = { "dow", "weekend", "weekdays", "day", "week", "month", NULL };

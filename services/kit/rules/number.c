@@ -1,7 +1,7 @@
 /*
  * number.c: numbers as owners write them: "1,000.50", "1.000,50", "1'000", "1,00,000"
  *
- * Promises:  what can be read in more than one way is not read.
+ * Promises:  a number that can be read in more than one way is not read.
  * Read next: items.c
  */
 #include "services/kit/rules/text.h"
@@ -34,7 +34,10 @@ static int count_of(const char *raw, char c)
 	return count;
 }
 
-/* Which sign is the decimal point of "1.000,50"; 0: none is; '?': nobody can tell. `comma`: as the language has it. */
+/*
+ * The sign that is the decimal point of `raw`; 0: none; '?': unclear. `comma`: the language's decimal point
+ * is a comma.
+ */
 static char decimal_point(const char *raw, bool comma)
 {
 	const char *last_dot = strrchr(raw, '.'), *last_comma = strrchr(raw, ',');

@@ -1,9 +1,10 @@
 /*
- * offer.c: the sentence that would do, offered in place of one that is refused
+ * offer.c: proposes a sentence that would be accepted, in place of one that is refused
  *
- * Promises:  an offer is a sentence that reads, and is the owner's own but for the one thing that was not exact. It is never taken
- *            by itself: who wrote "working days" may mean Saturday too.
- * Read next: parse.c (which also offers a sentence without its third wait, and a full stop), words/en.txt ("instead")
+ * Promises:  the proposal reads as a sentence, and differs from the owner's only in the one thing that was
+ *            not exact. The owner has to confirm it: with "working days" the owner may mean Saturday too.
+ * Read next: parse.c (which proposes a sentence without its third wait, or with a full stop), words/en.txt
+ *            ("instead")
  */
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
@@ -17,7 +18,7 @@ enum { OFFER_MAX = 160, CHANGES_MAX = 4 };
 
 static const char *const ends[] = { "under", "over", "upto", "atleast", "atmost", NULL };
 
-/* One place of the sentence that is written otherwise; `source` of length 0: something is put in before it. */
+/* `text` replaces `source` in the sentence; if `source` has length 0, `text` is inserted there. */
 struct change {
 	struct bytes source;
 	char text[80];
@@ -27,7 +28,7 @@ struct offer {
 	const struct token *tokens;
 	int count;
 	const char *currency;
-	struct items items; /* in the language that is tried */
+	struct items items; /* in the language that is being tried */
 	struct change changes[CHANGES_MAX];
 	int change_count;
 };
@@ -48,7 +49,7 @@ static bool note_change(struct offer *offer, struct bytes source, const char *te
 	return true;
 }
 
-/* With all changes made, which are in the order of the text. */
+/* Writes the sentence with all its changes, which are in the order of the text. */
 static void rewrite(const struct offer *offer, struct buffer *ret)
 {
 	struct bytes whole = sentence_of(offer);
@@ -63,6 +64,7 @@ static void rewrite(const struct offer *offer, struct buffer *ret)
 	buffer_add(ret, at, (size_t)(end - at));
 }
 
+/* Does the changed sentence read? Then `ret` gets it. */
 static bool would_do(const struct offer *offer, char *ret, size_t room)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
@@ -77,13 +79,13 @@ static bool would_do(const struct offer *offer, char *ret, size_t room)
 	return true;
 }
 
-/* "after the next day" would become "after after 24 hours". */
+/* Does the item follow an "after"? Then "after the next day" would become "after after 24 hours". */
 static bool follows_after(const struct items *items, int at)
 {
 	return at > 0 && item_is_any(&items->list[at - 1], (const char *const[]){ "after", "inwait", NULL });
 }
 
-/* "Only on working days", "Remind the next day" */
+/* Makes words exact, as in "Only on working days" and "Remind the next day". */
 static bool offer_exact_words(struct offer *offer)
 {
 	for (int i = 0; i < offer->items.count; i++) {
@@ -95,7 +97,7 @@ static bool offer_exact_words(struct offer *offer)
 	return offer->items.unknown == 0;
 }
 
-/* The number ends a size, by itself or as the second of two. */
+/* Is the item a number that limits a size, alone or as the second of a range? */
 static bool is_end_of_size(const struct items *items, int at)
 {
 	const struct item *item = &items->list[at];
@@ -107,7 +109,7 @@ static bool is_end_of_size(const struct items *items, int at)
 		(is_second || item_is_any(item + 1, ends) || (at > 0 && item_is_any(item - 1, ends)));
 }
 
-/* "Carts under 40": in the shop's own currency. */
+/* Adds the shop's own currency to "Carts under 40". */
 static bool offer_currency(struct offer *offer)
 {
 	static const char *const carts[] = { "cart", "small", "medium", "big", NULL };
@@ -125,7 +127,7 @@ static bool offer_currency(struct offer *offer)
 	return true;
 }
 
-/* "Smal carts", "undr $40" */
+/* Mends misspelled words for sizes and limits, as in "Smal carts" and "undr $40". */
 static bool offer_size_words(struct offer *offer, const struct language *language)
 {
 	char text[64];
@@ -162,8 +164,8 @@ static bool note_hours(struct offer *offer, int at, int from, int to)
 }
 
 /*
- * "No mail between 9 and 8": over the night, or over the day? Both are offered. Of "between 8 and 9" each hour may as well be of the
- * morning as of the evening: nothing is.
+ * "No mail between 9 and 8" may mean the night or the day, so both are proposed. For "between 8 and 9"
+ * nothing is proposed: each hour may be in the morning or in the evening.
  */
 static bool offer_hours(struct offer *offer, const struct language *language, struct rules_error *ret)
 {

@@ -1,10 +1,11 @@
 /*
- * often.c: "At most one mail per shopper every 24 hours." and "1 EUR is 1.08 USD."
+ * often.c: reads "At most one mail per shopper every 24 hours." and "1 EUR is 1.08 USD."
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/kit/rules/text.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* --- how often one shopper is mailed --- */
@@ -217,7 +218,7 @@ int read_often(struct reader *reader)
 	return err;
 }
 
-/* --- what a currency is worth --- */
+/* --- rates between currencies --- */
 
 static int read_side(struct reader *reader, const struct item **ret)
 {
@@ -236,6 +237,15 @@ static int read_side(struct reader *reader, const struct item **ret)
 	return 0;
 }
 
+/* The quotient without the last, inexact digits: 0.58 by 100 is 0.0058 and not 0.0057999999999999996. */
+static double divided(const struct item *to, const struct item *from)
+{
+	char digits[32];
+
+	snprintf(digits, sizeof(digits), "%.*g", RATES_DIGITS, strtod(to->decimal, NULL) / strtod(from->decimal, NULL));
+	return strtod(digits, NULL);
+}
+
 static int add_rate(struct reader *reader, const struct item *from, const struct item *to)
 {
 	struct sentence *sentence = reader->sentence;
@@ -248,7 +258,7 @@ static int add_rate(struct reader *reader, const struct item *from, const struct
 	sentence->rate_places[sentence->rate_count++] = from->place;
 	TEXT_COPY(rate->from, from->currency);
 	TEXT_COPY(rate->to, to->currency);
-	rate->rate = strtod(to->decimal, NULL) / strtod(from->decimal, NULL);
+	rate->rate = divided(to, from);
 	return 0;
 }
 

@@ -1,11 +1,11 @@
 /*
- * parse.c: the owner's rules, sentence by sentence, in any of the languages
+ * parse.c: reads the owner's rules sentence by sentence, in any of the languages
  *
- * Owns:      which language and which kind a sentence is of, and slips of the pen.
- * Promises:  a text means one thing or is refused with the first place where it does not; nothing is skipped. A sentence that
- *            two languages, or two kinds of sentence, read differently is refused.
- * Fails by:  -EINVAL and a struct rules_error that names line, column and what was expected.
- * Read next: grammar.md, split.c, items.c, size.c, hours.c, often.c, check.c (what only the whole text can tell)
+ * Owns:      the choice of the language and the kind of a sentence, and the mending of misspelled words.
+ * Promises:  a text has exactly one meaning, or it is refused with the first place where it has not; nothing
+ *            is skipped. If two languages, or two kinds of sentence, read it differently, it is refused.
+ * Fails by:  -EINVAL and a struct rules_error with the line, the column and the text that was expected.
+ * Read next: grammar.md, split.c, items.c, size.c, hours.c, often.c, check.c (checks of the whole text)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
@@ -18,7 +18,7 @@
 
 enum { EXAMPLE_MAX = 160, EXAMPLE_TRIES = 12 };
 
-/* One sentence under way: its tokens, and what the readings of it came to. */
+/* One sentence while it is read: its tokens, and the results of reading it. */
 struct attempt {
 	const char *currency; /* the shop's */
 	const struct token *tokens;
@@ -26,11 +26,11 @@ struct attempt {
 	struct items items; /* of the last reading */
 	struct sentence found;
 	bool is_found, is_unclear;
-	struct rules_error error; /* of the reading that came furthest */
+	struct rules_error error; /* of the best reading (keep_error()) */
 	int least_unknown;
-	enum kind kind; /* of the error, or what the sentence looks like */
+	enum kind kind; /* of the error */
 	bool is_guessed;
-	const struct language *reading, *language; /* the one now; that of the error */
+	const struct language *reading, *language; /* the current one; that of the error */
 };
 
 static int (*const readers[KINDS])(struct reader *) = {
@@ -80,7 +80,7 @@ static bool has(const struct items *items, const char *const *concepts)
 	return items_have(items, items->count, concepts);
 }
 
-/* What the sentence looks like, to complain in its terms. false: like nothing. */
+/* Guesses the kind of the sentence, so that the error fits that kind. false: it looks like no kind. */
 static bool guess(const struct items *items, enum kind *ret)
 {
 	static const char *const sizes[] = { "cart", "small", "medium", "big", "rest", NULL };
@@ -112,8 +112,8 @@ static bool guess(const struct items *items, enum kind *ret)
 }
 
 /*
- * Of all complaints that of the language that knows most of the words, and there that of the kind that it looks like, else the one that
- * came furthest.
+ * Keeps the best error: that of the language that knows most of the words. Within that language the error of
+ * the kind that the sentence looks like wins, and then the error furthest into the sentence.
  */
 static void keep_error(struct attempt *attempt, enum kind kind, const struct rules_error *error, enum kind looks_like)
 {
@@ -162,7 +162,7 @@ static void read_in(struct attempt *attempt, const struct language *language)
 	read_kind(attempt, KIND_HOURS, like);
 }
 
-/* What is refused however it is said, with the reason. */
+/* The reason why this item is refused in every sentence; NULL: it is not. */
 static const char *reason_of(const struct item *item)
 {
 	static const struct {
@@ -230,7 +230,9 @@ static enum mend_place mend_place_of(const struct items *items, int at)
 	return at > 0 ? MEND_INSIDE : MEND_FIRST;
 }
 
-/* The tokens with every word mended that no language knows. `ret_count`: how many were mended. false: it cannot be done. */
+/*
+ * Mends in `ret` each word that the language does not know. `ret_count`: how many. false: none, or not all.
+ */
 static bool mend_in(const struct attempt *attempt, const struct language *language, struct token *ret, int *ret_count)
 {
 	struct items *items = memory_new(sizeof(*items));
@@ -268,7 +270,7 @@ static void warn_of_slips(
 	}
 }
 
-/* A sentence that no language knows all words of, and one knows with each unknown word mended. */
+/* Reads a sentence of which no language knows all words: a language has to read it with mended words. */
 static bool read_mended(struct attempt *attempt, struct whole *whole)
 {
 	const struct token *as_written = attempt->tokens;
@@ -302,7 +304,7 @@ static bool read_mended(struct attempt *attempt, struct whole *whole)
 	return true;
 }
 
-/* With the full stop behind it the sentence may do; the text may also have been cut off, so only its owner can tell. */
+/* The text ends without a full stop. It may have been cut off, so the full stop is only proposed. */
 static int refuse_unended(struct attempt *attempt, struct rules_error *ret_error)
 {
 	const char *start = attempt->tokens[0].source.data;
@@ -354,7 +356,7 @@ static bool read_halves(struct attempt *attempt, int seam, struct sentence *ret_
 	return both && may_stand_together(ret_first, ret_second);
 }
 
-/* 1: it is two sentences, which were added; 0: it is not. */
+/* Tries to read the sentence as two. 1: it added both; 0: they are not two sentences. */
 static int read_as_two(const struct attempt *whole_sentence, struct whole *whole)
 {
 	_cleanup_free_ struct attempt *attempt = memory_new(sizeof(*attempt));
@@ -378,7 +380,7 @@ static int read_as_two(const struct attempt *whole_sentence, struct whole *whole
 	return 0;
 }
 
-/* A sentence of which not even the first word fits: the error lists the kinds of sentences that there are. */
+/* If not even the first word of the sentence fits, the error lists all kinds of sentences. */
 static void say_what_there_is(struct attempt *attempt)
 {
 	char word[40];
@@ -395,13 +397,13 @@ static void say_what_there_is(struct attempt *attempt)
 		word);
 }
 
-/* What may stand between two waits. */
+/* May this item stand between two waits? */
 static bool is_link(const struct item *item)
 {
 	return item_is_any(item, (const char *const[]){ ",", "and", "or", "then", "after", "filler", NULL });
 }
 
-/* Are the words from `count` on, to the end of the sentence, one wait and what links it, and no more? */
+/* Are the tokens from `count` to the end of the sentence one wait, its linking words and nothing else? */
 static bool is_one_wait(struct attempt *attempt, int count, int whole)
 {
 	int waits = 0;
@@ -427,8 +429,8 @@ static bool found_two_mails(const struct attempt *attempt)
 }
 
 /*
- * The sentence without the third wait at its end, if that would do. Otherwise none: a suggestion may leave out nothing but what was
- * wrong, and an example would say what the owner did not.
+ * Proposes the sentence without the third wait at its end, if that reads. Otherwise it proposes nothing: a
+ * proposal may leave out only the error, and a ready-made example would say something else than the owner.
  */
 static void shorten(struct attempt *attempt, struct rules_error *ret)
 {
@@ -461,7 +463,7 @@ static void shorten(struct attempt *attempt, struct rules_error *ret)
 	attempt->error = error;
 }
 
-/* "Under 40 or over 80": only the whole text is refused for it (check.c). */
+/* "Under 40 or over 80" reads as a sentence; only the check of the whole text refuses it (check.c). */
 static bool has_ends_crossed(const struct sentence *sentence)
 {
 	for (int i = 0; i < sentence->clause_count; i++) {
@@ -489,7 +491,7 @@ bool sentence_reads(const char *text, const char *currency)
 	return attempt->is_found && !has_ends_crossed(&attempt->found);
 }
 
-/* `ret_count`: the tokens it took, its end included. */
+/* Reads one sentence and adds it to `whole`. `ret_count`: how many tokens it has, its full stop included. */
 static int read_sentence(const struct token *tokens, const char *currency, struct whole *whole, int *ret_count)
 {
 	struct sentence_ends ends = sentence_ends(tokens);

@@ -1,5 +1,5 @@
 /*
- * print.c: the rules as they were understood, in sentences that rules_parse reads back as the same rules
+ * print.c: prints the rules as understood, in sentences that rules_parse() reads back as the same rules
  *
  * Read next: speech.c (the patterns of the ten languages)
  */
@@ -14,9 +14,9 @@
 #include <string.h>
 
 enum { DAY_MINUTES = 1440, DAYS = 7 };
-enum { RATE_DIGITS = 12, RATE_DECIMALS_MAX = 28, RATE_ROOM = 80 }; /* a number that is read may have 31 characters */
+enum { RATE_DECIMALS_MAX = 28, RATE_ROOM = 80 }; /* a number that is read may have 31 characters */
 
-/* How many zeros "40.00" ends with: of two ways to say an end the rounder one is what the owner wrote. */
+/* How many zeros "40.00" ends with: of two ways to write an end, the owner probably wrote the rounder one. */
 static int roundness(const char *shown)
 {
 	int zeros = 0;
@@ -26,7 +26,7 @@ static int roundness(const char *shown)
 	return zeros;
 }
 
-/* `minor` inclusive, or the amount beside it exclusive. */
+/* An end can be written as `minor`, inclusive, or as `beside`, exclusive. Is the second one rounder? */
 static bool is_rounder_beside(int64_t minor, int64_t beside, const char *currency)
 {
 	char own[48], other[48];
@@ -68,14 +68,14 @@ static struct ends ends_of(const struct rules *rules, int index)
 	return ends;
 }
 
-/* What is printed, in which language, and where. */
+/* The rules to print, the language, and the output. */
 struct printing {
 	const struct rules *rules;
 	const struct rules_speech *speech;
 	struct buffer *out;
 };
 
-/* "40.00", or as the language writes it "40,00". */
+/* Adds "40.00" with the decimal point of the language, such as "40,00". */
 static void add_number(const struct printing *printing, const char *number, struct buffer *ret)
 {
 	for (; *number; number++)
@@ -110,7 +110,7 @@ static enum speech_key pattern_of(const struct ends *ends)
 	return ends->under ? SPEECH_FROM_UNDER : SPEECH_FROM_UPTO;
 }
 
-/* "under 40.00 EUR", "from 40.00 EUR to 150.00 EUR"; nothing of a size without ends. */
+/* Adds "under 40.00 EUR" or "from 40.00 EUR to 150.00 EUR"; nothing for a size without ends. */
 static void add_ends(const struct printing *printing, int index, struct buffer *ret)
 {
 	_cleanup_(buffer_free) struct buffer low = { 0 }, high = { 0 };
@@ -162,7 +162,7 @@ static void print_waits(const struct printing *printing, const char *who, const 
 			{ "second", buffer_text(&second) }, { NULL, NULL } });
 }
 
-/* Medium carts are what lies between small and big ones; if one of these is missing it has to be said. */
+/* May the ends of medium carts be left out? They may if small and big carts lie directly beside them. */
 static bool is_plain_medium(const struct rules *rules, int index)
 {
 	bool small = index > 0 && rules->sizes[index - 1].name == SIZE_SMALL;
@@ -206,7 +206,7 @@ static void print_rest(const struct printing *printing)
 		print_waits(printing, speech_words(printing->speech, SPEECH_REST), &rules->rest);
 }
 
-/* The nth of "Sunday, Monday, ..." */
+/* Adds the nth name of "Sunday, Monday, ..." */
 static void add_weekday(const struct printing *printing, int nth, struct buffer *ret)
 {
 	const char *name = speech_words(printing->speech, SPEECH_WEEKDAYS);
@@ -216,7 +216,7 @@ static void add_weekday(const struct printing *printing, int nth, struct buffer 
 	buffer_add(ret, name, strcspn(name, ","));
 }
 
-/* "Saturday and Sunday": from Monday on. */
+/* Adds a list such as "Saturday and Sunday", from Monday on. */
 static void add_days(const struct printing *printing, int days, struct buffer *ret)
 {
 	int left = __builtin_popcount((unsigned int)days), count = left;
@@ -249,22 +249,26 @@ static void print_quiet(const struct printing *printing, const struct rules_quie
 			{ "days", buffer_text(&days) }, { "from", from }, { "to", to }, { NULL, NULL } });
 }
 
-/* RATE_DIGITS significant digits, never with an exponent, which no sentence may have: "0.000062". */
+/*
+ * Writes all digits of the rate, such as "0.000062". The rules know no exponents. A third decimal gets a zero
+ * behind it: in a language with the other decimal point, "1.085" is one thousand and eighty-five.
+ */
 static void plain_rate(double rate, char ret[RATE_ROOM])
 {
-	int decimals = RATE_DIGITS - 1 - (int)floor(log10(rate));
+	int decimals = RATES_DIGITS - 1 - (int)floor(log10(rate));
 
 	decimals = decimals < 0 ? 0 : decimals > RATE_DECIMALS_MAX ? RATE_DECIMALS_MAX : decimals;
 	snprintf(ret, RATE_ROOM, "%.*f", decimals, rate);
-	if (!strchr(ret, '.'))
+	char *point = strchr(ret, '.'), *end = strchr(ret, '\0');
+	if (!point)
 		return;
-	for (char *last = ret + strlen(ret) - 1; *last == '0' || *last == '.'; last--) {
-		bool is_point = *last == '.';
-
-		*last = '\0';
-		if (is_point)
-			return;
-	}
+	while (end[-1] == '0')
+		end--;
+	if (end - point == 1)
+		end--;
+	else if (end - point == 4 && rate >= 1)
+		*end++ = '0';
+	*end = '\0';
 }
 
 static void print_rate(const struct printing *printing, const struct rules_rate *rate)
@@ -279,7 +283,7 @@ static void print_rate(const struct printing *printing, const struct rules_rate 
 			{ "low", rate->from }, { "rate", buffer_text(&shown) }, { "high", rate->to }, { NULL, NULL } });
 }
 
-/* At most so many mails in so long. */
+/* Prints "at most `mails` mails in `period_us`". */
 static void print_cap(const struct printing *printing, int mails, int64_t period_us)
 {
 	_cleanup_(buffer_free) struct buffer span = { 0 }, many = { 0 };
@@ -294,7 +298,7 @@ static void print_cap(const struct printing *printing, int mails, int64_t period
 		printing, pattern, (const struct speech_value[]){ { "span", buffer_text(&span) }, { NULL, NULL } });
 }
 
-/* Written out as a sentence it would count between the two mails of one cart, too. */
+/* Prints the built-in window as a comment: a sentence would also hold between the two mails of one cart. */
 static void print_builtin(const struct printing *printing)
 {
 	_cleanup_(buffer_free) struct buffer span = { 0 };

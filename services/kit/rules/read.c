@@ -1,8 +1,9 @@
 /*
- * read.c: what all sentences of the rules are made of: patterns of meanings, amounts, spans of time, and complaints
+ * read.c: the parts of all sentences of the rules: patterns of meanings, amounts, spans of time, and errors
  *
- * Promises:  of several complaints about one sentence that one stays which came furthest.
+ * Promises:  of several errors in one sentence, the one furthest into the sentence stays.
  */
+#include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/kit/money/money.h"
@@ -43,7 +44,7 @@ static bool is_among(const struct item *item, const char *alternatives, size_t l
 	return false;
 }
 
-/* A word may mean something here and nothing there: it is passed over where it is not taken. */
+/* Takes one item, and skips fillers before it: a filler has a meaning in some places only. */
 static bool take_one(struct reader *reader, const char *alternatives, size_t len)
 {
 	int at = reader->at;
@@ -129,13 +130,14 @@ bool at_end(struct reader *reader)
 static int __attribute__((format(printf, 4, 0)))
 complain(struct rules_error *error, struct place place, const char *found, const char *format, va_list args)
 {
-	char what[150];
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char what[2 * sizeof(error->text)];
 
 	vsnprintf(what, sizeof(what), format, args);
+	buffer_printf(&text, "line %d, column %d: expected %s%s", place.line, place.column, what, found);
+	TEXT_COPY(error->text, buffer_text(&text));
 	error->line = place.line;
 	error->column = place.column;
-	snprintf(error->text, sizeof(error->text), "line %d, column %d: expected %s%s", place.line, place.column, what,
-		found);
 	return -EINVAL;
 }
 
@@ -227,7 +229,7 @@ static int add_bound(struct reader *reader, const struct bound *bound, int64_t a
 	return 0;
 }
 
-/* "20" of "20 to 80 EUR": the currency stands behind the second number. */
+/* The currency for "20" of "20 to 80 EUR": it stands behind the second number. NULL: there is none. */
 static const char *currency_behind(struct reader *reader)
 {
 	int start = reader->at;

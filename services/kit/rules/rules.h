@@ -66,7 +66,7 @@ struct rules {
 struct rules_error {
 	int line, column;  /* from 1; column counts characters, not bytes */
 	char text[240];    /* "line 1, column 34: expected a time unit (hours, minutes, days) but found \"bananas\"" */
-	char shown[240];   /* the line, and below it a caret under the place */
+	char shown[360];   /* up to 74 characters of the line, and below them a caret under the place */
 	char instead[240]; /* the same sentence with its one error mended (offer.c); else "" */
 	char or_instead[240]; /* another possible correction; else "" */
 };
@@ -115,5 +115,11 @@ int64_t rules_capped_until_us(const struct rules *rules, const int64_t *mailed_u
  */
 struct buffer;
 void rules_print(const struct rules *rules, const char *locale, struct buffer *ret);
+
+/*
+ * For texts that are no rules: has the text a word for a currency, a percentage or a discount that `known` does
+ * not have? Of a language ("de-AT") that the rules do not know, only signs and names of currencies are found.
+ */
+bool rules_text_adds_money(const char *text, const char *language, const char *known);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * size.c: "Small carts (under $40): remind after 4 hours, then after 24."
+ * size.c: reads "Small carts (under $40): remind after 4 hours, then after 24."
  *
- * Promises:  everything between the two ends of the sentence is a size, a wait, an order of the two, a no, or nothing; a no and a
- *            wait do not go together.
+ * Promises:  each word of the sentence belongs to a size, to a wait, to the order of the two waits or to a
+ *            "no", or it has no meaning. A sentence with a "no" and a wait is refused.
  * Read next: check.c (whether the sizes agree)
  */
 #include "bus/base/clock.h"
@@ -10,8 +10,8 @@
 #include "services/kit/rules/text.h"
 #include <stdio.h>
 
-#define BETWEEN_MAILS_US                                                                                               \
-	(4 * US_PER_HOUR) /* as DECISION_BETWEEN_US (services/carts/policy/decision.h), which also holds for deferred mails */
+/* equals DECISION_BETWEEN_US (services/carts/policy/decision.h), which also holds for deferred mails */
+#define BETWEEN_MAILS_US (4 * US_PER_HOUR)
 
 enum { NOT_TAKEN = 1 };
 
@@ -19,26 +19,26 @@ enum { NOT_TAKEN = 1 };
 #define ONE_OR_TWO "one reminder, or two waits: a reminder is not repeated"
 #define NOT_BOTH "never, or a wait: not both"
 
-/* One clause, as far as the reader has read it. */
+/* The parts of one clause that were read so far. */
 struct plan {
 	int64_t span_us[2], unit_us;
 	struct place span_places[2];
 	int span_count;
-	int order[2]; /* of the spans, by the words around them: 1, 2; 0: not said */
+	int order[2]; /* 1 or 2 for each span, by the words around it; 0: unknown */
 	int order_pending;
 	int leads; /* marks before the first wait */
 	bool is_single, separated, has_ne;
 	bool then_pending; /* "then", and no second wait yet */
 	bool is_relative;  /* the second wait counts from the first mail: "24 hours later" */
-	bool is_again;     /* "again 24 hours": certain only with "later" or its like behind it */
+	bool is_again;     /* "again 24 hours": clear only with "later" or a similar word behind it */
 	struct place again_place;
-	bool is_after_behind; /* "2 hours after": the first wait is said as a relative one would be */
+	bool is_after_behind; /* "2 hours after": the first wait is written like a relative one */
 	int nots, nothings;
 	int mails;        /* "two reminders"; 0: not said */
-	bool has_mail[2]; /* of each wait: "1通" behind it, where that is the wait's own and not the sentence's */
+	bool has_mail[2]; /* of each wait: "1通" ("one mail") stands behind it and belongs to it alone */
 };
 
-/* --- whose waits they are --- */
+/* --- the carts of the sentence --- */
 
 static struct clause *clause_now(struct reader *reader)
 {
@@ -50,7 +50,7 @@ static bool at_amount(struct reader *reader)
 	return next_is(reader, "amount") || next_is(reader, "num to|and|-|until amount");
 }
 
-/* "under $40", and where it is the habit of the language "$40 under". */
+/* Reads one end of a size, such as "under $40". */
 static int read_half(struct reader *reader, const char *words, int64_t add, struct bounds *ret)
 {
 	if (ret->count)
@@ -72,7 +72,7 @@ static int read_prefixed(struct reader *reader)
 	return read_half(reader, "atleast", 0, &clause->low);
 }
 
-/* "$40 to $150", "between $40 and $150", "20 से 80 यूरो के बीच" */
+/* Reads a range: "$40 to $150", "between $40 and $150", "20 से 80 यूरो के बीच". */
 static int read_range(struct reader *reader)
 {
 	struct clause *clause = clause_now(reader);
@@ -94,7 +94,7 @@ static int read_range(struct reader *reader)
 	return err;
 }
 
-/* The amount comes first: what stands behind it says what it is. */
+/* Reads an end or a range that begins with the amount: the word behind the amount tells which it is. */
 static int read_amount_first(struct reader *reader)
 {
 	struct clause *clause = clause_now(reader);
@@ -147,7 +147,7 @@ static bool at_bound(struct reader *reader)
 		next_is(reader, "between") || at_amount(reader);
 }
 
-/* "under" and no amount: what is missing is said better there. */
+/* "under" without an amount: read_bounds() has the better error for it. */
 static bool at_half_a_bound(struct reader *reader)
 {
 	return next_is(reader, "under|over|atleast");
@@ -226,7 +226,10 @@ static bool at_who(struct reader *reader)
 		at_half_a_bound(reader);
 }
 
-/* "4 hours after the order", "注文の4時間後": the word is of a cart in "orders over $40" only. */
+/*
+ * Does a wait count from the order, as in "4 hours after the order" or "注文の4時間後"? In "orders over $40"
+ * the word means carts.
+ */
 static bool at_after_order(struct reader *reader)
 {
 	bool is_alone = clause_now(reader)->who == WHO_NONE;
@@ -237,7 +240,7 @@ static bool at_after_order(struct reader *reader)
 		!next_is(reader, "after order left") && !item_is(item_now(reader), "at");
 }
 
-/* A piece of it: "all", "small", "carts", "(under $40)". */
+/* Reads one piece of the description of carts: "all", "small", "carts", "(under $40)". */
 static int read_who(struct reader *reader)
 {
 	struct clause *clause = clause_now(reader);
@@ -268,7 +271,7 @@ static int read_who(struct reader *reader)
 	return 0;
 }
 
-/* --- what is done about them --- */
+/* --- the waits of these carts --- */
 
 static int read_order(struct reader *reader, struct plan *plan)
 {
@@ -301,8 +304,9 @@ static int read_order(struct reader *reader, struct plan *plan)
 	"first"
 
 /*
- * "another 24 hours", "then wait 20 hours", "24 hours after that", "24 hours later": the second wait counts from the first mail. Where
- * "after" stands behind every wait, "24 hours after" says nothing of the kind. Returns whether it took such words.
+ * Takes words by which the second wait counts from the first mail: "another 24 hours", "then wait 20 hours",
+ * "24 hours after that", "24 hours later". In a language where "after" stands behind every wait, "24 hours
+ * after" does not mean this. Returns whether it took such words.
  */
 static bool take_relative(struct reader *reader, struct plan *plan)
 {
@@ -323,7 +327,7 @@ static bool take_relative(struct reader *reader, struct plan *plan)
 	return is;
 }
 
-/* Words that might make the second wait a relative one, and might not. */
+/* Do words follow that may or may not make the second wait relative? */
 static bool is_unclear(struct reader *reader, const struct plan *plan)
 {
 	bool behind = reader->items->waits_behind;
@@ -338,7 +342,7 @@ static bool is_unclear(struct reader *reader, const struct plan *plan)
 				!next_is(reader, "after left")));
 }
 
-/* "Then again 24 hours": later, or of the cart? What stands behind it tells, or nothing does. */
+/* "Then again 24 hours" may count from the first mail or from the cart; only words behind it can tell. */
 static void note_again(struct reader *reader, struct plan *plan)
 {
 	if (plan->span_count != 1 || reader->items->waits_behind || !next_is(reader, "again span|num"))
@@ -347,7 +351,7 @@ static void note_again(struct reader *reader, struct plan *plan)
 	plan->again_place = item_now(reader)->place;
 }
 
-/* "Remind for 4 hours", where "wait for 4 hours" would be a wait. */
+/* Is the time a duration, as in "remind for 4 hours"? "Wait for 4 hours" is a wait. */
 static bool is_lasting(struct reader *reader)
 {
 	int at = (int)(item_now(reader) - reader->items->list);
@@ -402,7 +406,7 @@ static int read_no(struct reader *reader, struct plan *plan)
 	return 0;
 }
 
-/* "two reminders", "one mail per cart"; "4時間後に1通" is the mail of that wait */
+/* Takes "two reminders", "one mail per cart"; the one mail in "4時間後に1通" belongs to that wait. */
 static bool take_mails(struct reader *reader, struct plan *plan)
 {
 	bool is_headed = plan->span_count == 0 && next_is(reader, "num :"); /* "they get two: after ..." */
@@ -421,7 +425,7 @@ static bool take_mails(struct reader *reader, struct plan *plan)
 	return true;
 }
 
-/* "One reminder only", or a mail of one wait's own that the other has not: "4時間後と24時間後に1通". */
+/* Does the clause say one mail? Also if only one of two waits has a mail of its own: "4時間後と24時間後に1通". */
 static bool is_one_mail(const struct plan *plan)
 {
 	bool second = plan->has_mail[1] || plan->order[1] == 2;
@@ -429,7 +433,7 @@ static bool is_one_mail(const struct plan *plan)
 	return plan->is_single || plan->mails == 1 || (plan->has_mail[0] ? !second : plan->has_mail[1]);
 }
 
-/* Words that say nothing where no more than waits is said. */
+/* Takes words that add no meaning to a clause with waits. */
 static bool take_plain(struct reader *reader)
 {
 	return take(reader, "to? every|all|one? shopper") || take(reader, "one? remind|wait|mail|left") ||
@@ -437,14 +441,14 @@ static bool take_plain(struct reader *reader)
 		(next_is(reader, "one first|second|only|again|counter|after|span") && take(reader, "one"));
 }
 
-/* "Remind one customer", "un seul client", where "a customer" is each of them. */
+/* Is it a single shopper, as in "Remind one customer" or "un seul client"? "A customer" means every one. */
 static bool at_some_shopper(struct reader *reader)
 {
 	return next_is(reader, "numeral|only shopper") || next_is(reader, "only one shopper") ||
 		next_is(reader, "one only shopper") || next_is(reader, "one shopper only");
 }
 
-/* "All carts but ...": before a wait or a no, a "but" takes something away. */
+/* Does an exception begin, as in "All carts but ..."? A "but" before the first wait or "no" is one. */
 static bool at_exception(struct reader *reader, const struct plan *plan)
 {
 	return item_is(item_now(reader), "but") && plan->span_count + plan->nots + plan->nothings == 0;
@@ -565,7 +569,7 @@ static int check_waits(struct reader *reader, struct plan *plan)
 	return 0;
 }
 
-/* Small carts have an upper end, big ones a lower one, medium ones both or what is left. */
+/* Small carts have only an upper end, big ones only a lower one, medium ones both or none. */
 static int check_named(struct reader *reader, const struct clause *clause)
 {
 	static const char *const expectations[] = { [SIZE_SMALL] = "\"under\" and an amount, or \"up to\"",
@@ -582,7 +586,7 @@ static int check_named(struct reader *reader, const struct clause *clause)
 	return 0;
 }
 
-/* "Small and medium carts: never." */
+/* Adds a clause for each further size of "Small and medium carts: never." */
 static int add_also(struct reader *reader, const struct clause *clause)
 {
 	for (int size = SIZE_SMALL; size <= SIZE_BIG; size++) {

@@ -1,8 +1,9 @@
 /*
- * speech.c: how the rules are said back in each language: the patterns of sentences/<language>.txt
+ * speech.c: the patterns in which the rules are printed in each language, from sentences/<language>.txt
  *
- * Owns:      the patterns, built in, taken apart once.
- * Promises:  a language has all patterns or is none: what is missing ends the program at its first use, which a test makes of each.
+ * Owns:      the patterns. They are built into the program, and each language is parsed at its first use.
+ * Promises:  a language has all patterns. If one is missing, the program ends when the language is first
+ *            used; a test uses each language.
  * Read next: sentences/en.txt, print.c
  */
 #include "bus/base/log.h"
@@ -55,7 +56,7 @@ static const char *const key_names[SPEECH_KEYS] = { [SPEECH_AND] = "and",
 
 static struct rules_speech speeches[LANGUAGES_MAX];
 
-/* In quotes where blanks at the ends count. */
+/* A pattern is in quotes if blanks at its ends count. */
 static char *read_pattern(const char *from, const char *end)
 {
 	bool is_quoted = end - from >= 2 && *from == '"' && end[-1] == '"';
@@ -125,7 +126,7 @@ void speech_fill(const char *pattern, const struct speech_value *values, struct 
 	}
 }
 
-/* `one "# hour", other "# hours"`: the words of a category; NULL: it has none. */
+/* The words for a category in `one "# hour", other "# hours"`; NULL: the forms have none. */
 static const char *words_of(const char *forms, const char *category, size_t *ret_len)
 {
 	for (const char *at = forms; *at;) {

@@ -1,9 +1,10 @@
 /*
- * split.c: where a sentence of the rules begins and ends, and where one sentence says two things
+ * split.c: finds where a sentence of the rules begins and ends, and where one sentence states two limits
  *
- * Owns:      list marks ("-", "1."), the point that ends a sentence and the point that ends an abbreviation, and the "and" that
- *            links two limits.
- * Promises:  a point that may end a sentence is among its ends. Two halves stand together only if each means the same alone.
+ * Owns:      list marks ("-", "1."), the difference between the point of a sentence and that of an
+ *            abbreviation, and the "and" that links two limits.
+ * Promises:  each point that may end a sentence is among its ends. Two halves may stand together only if each
+ *            means the same alone.
  * Read next: parse.c (the caller: it tries each end), token.c
  */
 #include "services/kit/rules/text.h"
@@ -13,14 +14,14 @@ enum { SHORT_WORD = 4, DAY_MINUTES = 1440 };
 
 static const char *const nos[] = { "no", "not", "never", "nothing", "nobody", NULL };
 
-/* --- where it begins and ends --- */
+/* --- where a sentence begins and ends --- */
 
 static bool is_end(const struct token *token)
 {
 	return token->kind == TOKEN_MARK && strcmp(token->word, ".") == 0;
 }
 
-/* The point of "Std." or "9 p.m.", behind which the sentence goes on. */
+/* Is it a point of an abbreviation, such as "Std." or "9 p.m.", behind which the sentence may go on? */
 static bool is_soft_end(const struct token *token)
 {
 	const struct token *before = token - 1, *behind = token + 1;
@@ -33,7 +34,7 @@ static bool is_soft_end(const struct token *token)
 		token->source.len == 1 && goes_on;
 }
 
-/* "-", "*", "1." or "1)" before a sentence, if the owner likes lists. */
+/* The number of tokens of a list mark before a sentence: "-", "*", "1." or "1)". */
 int list_mark(const struct token *tokens)
 {
 	const struct token *token = tokens, *next = token + 1;
@@ -63,7 +64,7 @@ struct sentence_ends sentence_ends(const struct token *tokens)
 
 /* --- two sentences in one --- */
 
-/* "... and never on Sundays", "... and at most 3 per week": each half must be a whole sentence that limits. */
+/* Finds "... and never on Sundays", "... and at most 3 per week": each half must be a whole limit. */
 bool is_seam(const struct items *items, int at)
 {
 	const struct item *link = &items->list[at], *next = link + 1;
@@ -84,7 +85,7 @@ static bool is_whole_day(const struct rules_quiet *quiet)
 	return quiet->to_minute - quiet->from_minute == DAY_MINUTES;
 }
 
-/* "No mail on Sundays and not before 10:00" is none of them: on Sundays, or on every day? */
+/* "No mail on Sundays and not before 10:00" may not: the time may hold on Sundays or on every day. */
 bool may_stand_together(const struct sentence *first, const struct sentence *second)
 {
 	bool is_first = first->kind == KIND_HOURS || first->kind == KIND_OFTEN;

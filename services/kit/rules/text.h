@@ -11,6 +11,7 @@
 #include "bus/base/clock.h"
 #include "services/kit/rules/rules.h"
 #include "services/kit/template/template.h"
+#include <float.h>
 
 struct place {
 	int line, column;
@@ -49,6 +50,7 @@ struct phrase {
 struct language;
 int languages_count(void);
 const struct language *language_at(int index);
+const struct language *language_named(const char *tag);      /* of "de-AT": German; NULL: there is none */
 bool language_has_comma(const struct language *language);    /* 1.000,50 and not 1,000.50 */
 bool language_counts_units(const struct language *language); /* a unit without a number is one of it */
 bool language_waits_behind(const struct language *language); /* "after" stands behind the wait, as in Japanese */
@@ -71,6 +73,7 @@ const char *language_mend(const struct language *language, const char *word, enu
 int64_t words_unit_us(const char *concept);       /* "hour"; 0: it is no unit */
 const char *words_unit_name(int64_t unit_us);     /* "hours" */
 const char *words_size_name(enum cart_size size); /* "small" */
+bool words_name_currency(const char *word);       /* is it the sign or name of a currency? Codes do not count. */
 /*
  * The currency of a sign, a code or a name. A sign of several currencies means the shop's own currency if
  * that uses it.
@@ -147,6 +150,7 @@ struct clause {
 };
 
 enum { CLAUSES_MAX = 8, RATES_MAX = 8 };
+enum { RATES_DIGITS = DBL_DIG }; /* significant digits of a rate: a double keeps each decimal of so many */
 
 enum kind { KIND_SIZES, KIND_OFTEN, KIND_RATES, KIND_HOURS, KINDS };
 

@@ -1,8 +1,9 @@
 /*
- * token.c: a text in any language as words, numbers, times, currency signs and marks
+ * token.c: splits a text in any language into words, numbers, times, currency signs and marks
  *
- * Promises:  every token knows its line and column in characters; blanks, line breaks and # comments separate, nothing else
- *            does. Scripts that write without blanks come as one token per character, which phrases put together again.
+ * Promises:  every token has its line and its column in characters. Blanks, line breaks and # comments are
+ *            left out, nothing else is. In scripts without blanks each character is one token; words.c joins
+ *            them to phrases.
  * Read next: words.c, items.c
  */
 #include "bus/base/log.h"
@@ -26,7 +27,7 @@ struct scan {
 	struct rules_error *error;
 };
 
-/* Longest first where one begins another. */
+/* If one sign begins with another, the longer one comes first. */
 static const char *const signs[] = { "US$", "CA$", "AU$", "NZ$", "HK$", "SG$", "MX$", "C$", "A$", "S$", "R$", "$", "€",
 	"£", "¥", "￥", "₹", "₩", "₺", "₴", "₽", "₪", "฿", "₫", "₱", "₦" };
 
@@ -38,7 +39,7 @@ static size_t sign_length(const char *text)
 	return 0;
 }
 
-/* The character at `text`, which is good UTF-8, and its length. */
+/* Returns the character at `text`, which is valid UTF-8, and its length. */
 static UChar32 character(const char *text, size_t *ret_len)
 {
 	int32_t len = 0, room = (int32_t)strnlen(text, 4);
@@ -59,7 +60,7 @@ static void advance(struct scan *scan, size_t len)
 			scan->place.column++;
 }
 
-/* Marks of direction and joiners are seen by nobody. */
+/* Marks of direction and joiners are invisible, so they count as blanks. */
 static bool is_blank(UChar32 c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0x3000 || c == 0xfeff ||
@@ -84,7 +85,7 @@ static bool is_apostrophe(UChar32 c)
 	return c == '\'' || c == 0x2019;
 }
 
-/* One character is one token. */
+/* Is each character of this script one token? */
 static bool stands_alone(UChar32 c)
 {
 	UErrorCode error = U_ZERO_ERROR;
@@ -119,7 +120,7 @@ static const UNormalizer2 *normalizer(bool decompose)
 	return found;
 }
 
-/* Lower case without accents, so that "Körbe", "KÖRBE" and "korbe" are one; what does not fit becomes "", which no word is. */
+/* Lower case without accents: "Körbe" and "korbe" become equal. A word that does not fit becomes "". */
 static void fold(struct bytes source, char *ret, int room)
 {
 	enum { WIDE = 128 };
@@ -188,7 +189,7 @@ static int wrong(struct scan *scan, const char *what)
 	return -EINVAL;
 }
 
-/* Digits of any script as ASCII ones. `ret` may be full, it is not written past. */
+/* Appends digits of any script to `ret` as ASCII digits, as far as there is room. Returns the bytes read. */
 static size_t take_digits(const char *text, char *ret, size_t room)
 {
 	size_t taken = 0, len, used = strlen(ret);
@@ -213,7 +214,7 @@ static int digit_count(const char *text)
 	return (int)strlen(digits);
 }
 
-/* What may stand between digits, as the sign that it is read as; 0: nothing that may. */
+/* The sign as which a character between digits is read; 0: it may not stand there. */
 static char separator(const char *text, size_t *ret_len)
 {
 	UChar32 c = character(text, ret_len);
@@ -228,7 +229,7 @@ static char separator(const char *text, size_t *ret_len)
 	case 0xa0: /* blanks that do not break */
 	case 0x202f:
 		return '\'';
-	case 0x66b: /* of Arabic digits: the decimal point, and that of thousands */
+	case 0x66b: /* with Arabic digits: the decimal point; 0x66c separates thousands */
 		return ':';
 	case 0x66c:
 		return '\'';
@@ -237,7 +238,7 @@ static char separator(const char *text, size_t *ret_len)
 	}
 }
 
-/* "40,-" and "40.--" are forty. */
+/* The length of ",-" in "40,-", or of ".--" in "40.--", which both mean 40; 0: there is none. */
 static size_t no_cents(const char *text)
 {
 	size_t len = 0;
@@ -250,7 +251,10 @@ static size_t no_cents(const char *text)
 	return len ? len + 1 : 0;
 }
 
-/* "40", "1,000", "1.000,50", "1 000" (with a blank that does not break), "40,-"; or "21:00". ':' is what a decimal point was for sure. */
+/*
+ * Reads "40", "1,000", "1.000,50", "1 000" (with a no-break blank), "40,-", or "21:00". In the word of a
+ * number, ':' stands for a sign that is certainly a decimal point.
+ */
 static void scan_number(struct scan *scan)
 {
 	char word[48] = "";
@@ -279,7 +283,10 @@ static void scan_number(struct scan *scan)
 	add_token(scan, TOKEN_NUMBER, len + no_cents(scan->at + len), word);
 }
 
-/* Letters of any script; an apostrophe ends a word and belongs to it ("don'", "l'"), or begins one ("'s"). */
+/*
+ * The length of a word in any script. An apostrophe ends a word and belongs to it ("don'", "l'"), or begins
+ * one ("'s").
+ */
 static size_t word_length(const char *text)
 {
 	size_t len = 0, one;
@@ -302,7 +309,7 @@ static size_t word_length(const char *text)
 	}
 }
 
-/* "a.m" of "a.m."; the last point is left, because it may also end the sentence. */
+/* "am" or "pm" for the "a.m" of "a.m." or "p.m."; the last point is left, because it may end the sentence. */
 static const char *half_of_day(const char *text)
 {
 	bool dotted = text[0] && text[1] == '.' && (text[2] | 32) == 'm' && !u_isalpha(text[3]);
@@ -312,11 +319,11 @@ static const char *half_of_day(const char *text)
 	return dotted && (text[0] | 32) == 'p' ? "pm" : NULL;
 }
 
-/* Marks that are written differently in different scripts. */
+/* The ASCII form of a mark that scripts write differently; NULL: the mark as it is. */
 static const char *mark_of(UChar32 c)
 {
 	switch (c) {
-	case 0x3002: /* of Japanese, Hindi, Urdu; and full width */
+	case 0x3002: /* full stops of Japanese, Hindi, Urdu, and in full and half width */
 	case 0x964:
 	case 0x6d4:
 	case 0xff0e:

@@ -1,9 +1,9 @@
 /*
- * words.c: what the words of the rules mean, in ten languages
+ * words.c: the meanings of the words of the rules, in ten languages
  *
- * Owns:      the words of services/kit/rules/words/<language>.txt, built in, taken apart once. They go through the same scanner as the
- *            owner's text, so that both are folded alike.
- * Promises:  the longest phrase counts; a phrase may mean several things, of which the grammar takes the one that fits.
+ * Owns:      the words of services/kit/rules/words/<language>.txt. They are built into the program and parsed
+ *            once, by the scanner that also reads the owner's text (token.c): both are folded alike.
+ * Promises:  the longest phrase wins. If it has several meanings, the grammar takes the one that fits.
  * Read next: words/en.txt, items.c
  */
 #include "bus/base/cleanup.h"
@@ -12,6 +12,7 @@
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/locale/locale.h"
 #include "services/kit/money/money.h"
 #include "services/kit/rules/text.h"
 #include <stdio.h>
@@ -21,12 +22,12 @@
 struct language {
 	char name[8];
 	bool has_comma, counts_units, waits_behind;
-	struct map *phrases; /* folded tokens, a blank between them -> struct phrase; a mere beginning: no concept */
+	struct map *phrases; /* folded tokens with blanks -> struct phrase; a beginning has no concept */
 	struct mendable *mendable;
 	int mendable_count;
 };
 
-/* A word that a slip of the pen may be taken for, or may only be offered for. */
+/* A word for which a misspelling may be read, or, if `is_offer`, may only be offered. */
 struct mendable {
 	const struct phrase *phrase;
 	char word[64];
@@ -45,7 +46,7 @@ static bool is_among(const char *concept, const char *const *list)
 	return *list != NULL;
 }
 
-/* What a slip may be mended to: a wrong guess among these cannot turn round what is meant. */
+/* May a misspelled word be read as this concept? A wrong guess among these cannot reverse a meaning. */
 static bool is_mendable(const char *concept)
 {
 	static const char *const list[] = { "cart", "remind", "mail", "shopper", "minute", "hour", "day", "week",
@@ -55,7 +56,7 @@ static bool is_mendable(const char *concept)
 	return is_among(concept, list);
 }
 
-/* Here it could: the owner is asked. */
+/* A wrong guess among these concepts could reverse a meaning, so the word is only offered to the owner. */
 static bool is_offerable(const char *concept)
 {
 	static const char *const list[] = { "small", "medium", "big", "under", "over", "upto", "atleast", "between",
@@ -64,7 +65,7 @@ static bool is_offerable(const char *concept)
 	return is_among(concept, list);
 }
 
-/* One copy of each name, for ever. */
+/* Returns the one copy of this name. It is never freed. */
 static const char *name_of(const char *key)
 {
 	static struct map *names;
@@ -90,7 +91,7 @@ static struct phrase *phrase_of(struct language *language, const char *text)
 	return phrase;
 }
 
-/* "mon" is a "day", "usd" a "currency": what a line of the file is about, and of what value. */
+/* The concept of a key of the file: "dow" for "mon", "currency" for "usd". Sets the phrase's value. */
 static const char *concept_of(const char *key, struct phrase *phrase)
 {
 	static const char *const days[] = { "sun", "mon", "tue", "wed", "thu", "fri", "sat" };
@@ -132,7 +133,7 @@ static void add_concept(struct phrase *phrase, const char *concept)
 	die("the words of the rules: a phrase has more than %d meanings (%s)", CONCEPTS_MAX, concept);
 }
 
-/* "d'" is one token only where a letter follows it. */
+/* "d'" is one token only if a letter follows it, so add_phrase() scans such a text with a letter added. */
 static bool ends_in_apostrophe(const char *text)
 {
 	size_t len = strlen(text);
@@ -140,7 +141,7 @@ static bool ends_in_apostrophe(const char *text)
 	return len > 1 && text[len - 1] == '\'';
 }
 
-/* The beginnings of a phrase are known too, so that a search can stop early. */
+/* Adds the phrase. Also adds each beginning of it, without a concept, so that a search can stop early. */
 static void add_phrase(struct language *language, const char *key, const char *text)
 {
 	_cleanup_(buffer_free) struct buffer tokens = { 0 };
@@ -226,6 +227,14 @@ const struct language *language_at(int index)
 	return &languages[index];
 }
 
+const struct language *language_named(const char *tag)
+{
+	for (int i = 0; i < languages_count(); i++)
+		if (locale_same_language(languages[i].name, tag))
+			return &languages[i];
+	return NULL;
+}
+
 bool language_has_comma(const struct language *language)
 {
 	return language->has_comma;
@@ -241,7 +250,7 @@ bool language_waits_behind(const struct language *language)
 	return language->waits_behind;
 }
 
-/* "2 e-mails" is no "2e". */
+/* Is the second token a single letter behind a blank? The "2 e" of "2 e-mails" is not the phrase "2e". */
 static bool is_stray_ending(const struct token *tokens)
 {
 	return tokens[0].kind == TOKEN_NUMBER && !tokens[1].joined && strlen(tokens[1].word) == 1;
@@ -274,7 +283,7 @@ const struct phrase *language_find(
 
 enum { MEND_LEAST = 4, OFFER_LEAST = 3 };
 
-/* One letter too many, too few, another one, or two that changed places? */
+/* Do the words differ by one letter too many, one too few, one other letter, or two swapped letters? */
 static bool is_one_slip(const char *a, const char *b)
 {
 	size_t la = strlen(a), lb = strlen(b), same = 0;
@@ -288,7 +297,7 @@ static bool is_one_slip(const char *a, const char *b)
 	return la == lb + 1 ? strcmp(a + 1, b) == 0 : lb == la + 1 && strcmp(a, b + 1) == 0;
 }
 
-/* Of the same length, one letter is another one: such two are often two words ("older", "order"; "pets", "gets"). */
+/* Do words of one length differ in one letter? These are often two real words ("older" and "order"). */
 static bool is_other_letter(const char *a, const char *b)
 {
 	int others = 0;
@@ -300,7 +309,7 @@ static bool is_other_letter(const char *a, const char *b)
 	return others == 1;
 }
 
-/* A word of another language is no slip: "mais" is French, and no "mails". */
+/* Does any language know the word? Then it is no misspelling: "mais" is French, and not a wrong "mails". */
 static bool is_a_word(const char *word)
 {
 	for (int i = 0; i < language_count; i++) {
@@ -311,6 +320,7 @@ static bool is_a_word(const char *word)
 	return false;
 }
 
+/* May a word in this place limit carts, shoppers or times, if it is no misspelling of the phrase? */
 static bool may_qualify(const struct phrase *phrase, enum mend_place place)
 {
 	const char *concept = phrase->concepts[0];
@@ -344,7 +354,7 @@ const char *language_mend(const struct language *language, const char *word, enu
 	return found >= 0 ? language->mendable[found].word : NULL;
 }
 
-/* --- what is the same in every language --- */
+/* --- parts that are the same in every language --- */
 
 int64_t words_unit_us(const char *concept)
 {
@@ -372,7 +382,7 @@ const char *words_size_name(enum cart_size size)
 	return names[size];
 }
 
-/* Signs and names as people write them. `shared`: the currencies that use it too; the shop's own wins if it is among them. */
+/* Signs and names as people write them. `shared`: the currencies that use it; the shop's own is preferred. */
 static const struct {
 	const char *word;
 	const char *currency; /* NULL: only the shop's own can be meant */
@@ -423,7 +433,7 @@ static const struct {
 	{ "₦", "NGN", "" },
 };
 
-/* A code as "usd" or "USD". */
+/* Is it a currency code such as "usd" or "USD"? `ret` gets it in capitals. */
 static bool is_code(const char *word, char ret[4])
 {
 	if (strlen(word) != 3)
@@ -432,6 +442,14 @@ static bool is_code(const char *word, char ret[4])
 		ret[i] = word[i] >= 'a' && word[i] <= 'z' ? (char)(word[i] - 'a' + 'A') : word[i];
 	ret[3] = '\0';
 	return money_currency_valid(ret);
+}
+
+bool words_name_currency(const char *word)
+{
+	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+		if (strcmp(word, named[i].word) == 0)
+			return true;
+	return false;
 }
 
 bool words_currency(const char *word, const char *shop_currency, char ret[4])

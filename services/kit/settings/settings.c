@@ -1,5 +1,5 @@
 /*
- * settings.c: the table of cartbus.conf, and whether the folders and addresses that it names can be used
+ * settings.c: the table of cartbus.conf, and checks of the folders and addresses that it names
  */
 #include "services/kit/settings/settings.h"
 #include "bus/actor/process.h"
@@ -20,7 +20,7 @@
 #define HTTP "http https"
 #define USD_MOST 1e6
 
-/* Paths end up in fields of these sizes; a URL of ours has a path and a query behind it. */
+/* Paths are copied to fields of these sizes; a path and a query follow one of our URLs. */
 enum { FOLDER_MOST = 190, CA_MOST = 255, URL_MOST = 255, SOCKET_MOST = 107 };
 
 static bool is_mail(const char *value)
@@ -42,7 +42,7 @@ static bool is_proxies(const char *value)
 	return web_proxies_parse(value, &proxies);
 }
 
-/* The path of a socket, or a port of this machine alone. */
+/* Is it the path of a socket, or a port on this machine's loopback address? */
 static bool is_lmtp_place(const char *value)
 {
 	static const char here[] = "127.0.0.1:";
@@ -209,12 +209,12 @@ const struct config_key settings_keys[] = {
 };
 
 /*
- * Whether the folders that cartbus.conf names can be used
+ * Checks whether the folders that cartbus.conf names can be used
  *
- * Promises: writes nothing: what is missing is made by the process that needs it.
+ * Promises:  writes nothing: the process that needs a missing folder makes it.
  */
 
-enum { FOLDER_ROOM = 400 }; /* the table of settings allows paths of 300 bytes; a name in the maildir is behind */
+enum { FOLDER_ROOM = 400 }; /* a path of the table has at most 300 bytes; a name in the maildir follows */
 
 int settings_maildir_try(const char *path, const char *in, char ret_why[512])
 {

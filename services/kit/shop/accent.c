@@ -1,4 +1,4 @@
-/* accent.c: the colour of a shop's buttons, and whether white words on it can be read */
+/* accent.c: the colour of a shop's buttons: checks whether white words on it are readable, and darkens it */
 #include "services/kit/shop/accent.h"
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void read_channels(const char *value, unsigned int ret[CHANNELS])
 		memset(ret, 0, CHANNELS * sizeof(*ret));
 }
 
-/* sRGB to linear light, as WCAG's "relative luminance" has it. */
+/* Converts sRGB to linear light, as WCAG defines it for "relative luminance". */
 static double light_of(unsigned int channel)
 {
 	double share = channel / (double)CHANNEL_MOST;

@@ -1,5 +1,5 @@
 /*
- * keys.c: every key of shop.conf, and what its value may be; shop.c makes a struct shop of them
+ * keys.c: every key of shop.conf with the check of its value; shop.c makes a struct shop of the values
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
@@ -72,7 +72,7 @@ static bool is_barred(const char *value)
 	return shop_barred_read(value, entry) == 0;
 }
 
-/* Labels with dots between them (RFC 6376 3.1). */
+/* Is it a selector: labels with dots between them (RFC 6376 3.1)? */
 static bool is_selector(const char *value)
 {
 	return !value[strspn(value, LETTERS "0123456789-_.")];
@@ -96,7 +96,7 @@ static bool is_product(const char *value)
 	return *pattern && strlen(pattern) < sizeof(((struct product_pattern *)NULL)->pattern);
 }
 
-/* Whether it may be on this machine, and without TLS, is cartbus.conf's to say. */
+/* Is it a URL? cartbus.conf decides whether the API may be on this machine, and without TLS. */
 static bool is_api(const char *value)
 {
 	char host[URL_HOST_ROOM];

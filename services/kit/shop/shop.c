@@ -1,9 +1,9 @@
 /*
- * shop.c: shop.conf, read strictly
+ * shop.c: reads shop.conf strictly
  *
- * Promises:  a shop that parses can be mailed for: its zone, currency and locale exist, its addresses can stand in a header.
- * Fails by:  -EINVAL with file, line and what was expected; the first mistake only.
- * Read next: keys.c (what each value may be), mirror (who reads the file), docs.h (how the rest gets it)
+ * Promises:  a shop that parses can send mails: its zone, currency and locale exist, its addresses are valid.
+ * Fails by:  -EINVAL with file, line and the expected value, for the first mistake only.
+ * Read next: keys.c (checks each value), mirror (reads the file), docs.h (gives the shop to other processes)
  */
 #include "services/kit/shop/shop.h"
 #include "bus/base/cleanup.h"
@@ -99,7 +99,7 @@ static int read_product(const char *value, void *context)
 	return 0;
 }
 
-/* -EINVAL: ret_error says what is wrong with which key. */
+/* -EINVAL: ret_error names the key and its fault. */
 static int shop_read_policy(const struct config *config, struct shop *shop, struct config_error *ret_error)
 {
 	struct policy policy = { .config = config, .shop = shop, .error = ret_error };
@@ -137,7 +137,7 @@ static void read_face(struct reading *reading)
 	TEXT_COPY(shop->url, value_of(reading, "shop", "url"));
 }
 
-/* "Name <address>" or an address alone. */
+/* The address of "Name <address>", or of an address alone. */
 static int mailbox_address(const char *mailbox, char ret[ADDRESS_MAX + 1])
 {
 	const char *open = strrchr(mailbox, '<');
@@ -186,7 +186,7 @@ static int read_accent(struct reading *reading, struct config_error *ret_error)
 	return config_refuse(reading->config, "mail", NULL, "accent", ret_error,
 		"expected a colour on which white words can be read, at a contrast of 4.5 to 1 or more: of %s it is "
 		"%.1f to 1, and %s would do",
-		accent, floor(accent_contrast(accent) * 10) / 10, darker); /* never rounded up to what is enough */
+		accent, floor(accent_contrast(accent) * 10) / 10, darker); /* not rounded up to 4.5 */
 }
 
 static void read_mail(struct reading *reading)
@@ -198,12 +198,13 @@ static void read_mail(struct reading *reading)
 	TEXT_COPY(shop->logo, value_of(reading, "mail", "logo"));
 	shop->logo_width = (int)config_number(config, "mail", NULL, "logo-width");
 	TEXT_COPY(shop->postal_address, value_of(reading, "mail", "postal-address"));
-	shop->consent = consents[config_word(config, "mail", NULL, "consent")]; /* the last is "any", of old */
+	/* the last word is "any", the former word for "all" */
+	shop->consent = consents[config_word(config, "mail", NULL, "consent")];
 	shop->polish = config_yes(config, "mail", NULL, "polish");
 	shop->count_clicks = config_yes(config, "mail", NULL, "count-clicks");
 }
 
-/* A domain is judged, and spelled, as part of an address in it. */
+/* Checks and normalises "@domain" as a part of an address. */
 static int normalise_domain(const char *value, char ret[ADDRESS_MAX + 1])
 {
 	char probe[ADDRESS_MAX + 2], address[ADDRESS_MAX + 1];
@@ -320,7 +321,7 @@ static void read_google(struct reading *reading)
 	TEXT_COPY(google->voice, value_of(reading, "documents", "voice"));
 }
 
-/* Every value is right already: what fails here is a table that judges otherwise than it is read, or what two keys say together. */
+/* keys.c has checked each value. This fails if its check differs from the reader, or for several values. */
 static int read_all(struct reading *reading, struct config_error *ret_error)
 {
 	int err = read_senders(reading);
@@ -366,9 +367,9 @@ bool shop_name_valid(const char *name)
 		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
 }
 
-/* ---- whether an address, a topic or a host is on one of the owner's lists ---- */
+/* ---- is an address, a topic or a host on one of the owner's lists? ---- */
 
-/* "@rival.example" also means mail.rival.example: an owner who bars a company means all of it. */
+/* "@rival.example" also covers mail.rival.example: an owner who bars a company means all its domains. */
 static bool domain_covers(const char *entry, const char *domain)
 {
 	size_t own = strlen(entry), len = strlen(domain);
@@ -387,7 +388,7 @@ static bool list_covers(const char (*list)[ADDRESS_MAX + 1], int count, const ch
 	return false;
 }
 
-/* "www.shop.example" stands for all of shop.example. */
+/* The host without "www.", because "www.shop.example" means all of shop.example. */
 static const char *without_www(const char *host)
 {
 	return text_starts(host, "www.") && strchr(host + 4, '.') ? host + 4 : host;

@@ -1,8 +1,9 @@
 /*
- * alarm.c: what the admin is told of a storefront that is asked
+ * alarm.c: raises and ends the alarms about a storefront's API
  *
  * Owns:      the table storefront.alarm (shop, kind -> raised) of the service's state.
- * Promises:  one alarm for all who ask, and one word that it is over. A storefront that refuses us answers: that it was silent is over.
+ * Promises:  all services that ask the storefront raise one alarm together, and end it once. A storefront
+ *            that refuses our key does answer, so this ends the alarm about its silence.
  * Read next: services/carts/sender/asking.c, services/platform/storefront/storefront.c
  */
 #include "services/kit/storefront/alarm.h"

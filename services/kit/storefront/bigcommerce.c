@@ -1,8 +1,9 @@
 /*
- * bigcommerce.c: what BigCommerce's API says about carts (v3) and orders (v2)
+ * bigcommerce.c: reads BigCommerce's webhooks, and its API's carts (v3) and orders (v2)
  *
- * Its webhooks carry ids alone; these are the answers to what is then fetched. A cart's id is what an order calls cart_id.
- * Sources: developer.bigcommerce.com, "Carts", "Orders V2" and "Order status".
+ * The webhooks have only ids, so carts and orders are fetched from the API. An order has its cart's id in
+ * cart_id.
+ * Sources:   developer.bigcommerce.com, "Carts", "Orders V2" and "Order status".
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
@@ -12,7 +13,7 @@
 #include "services/kit/time/timestamp.h"
 #include <curl/curl.h>
 
-/* Statuses of an order; all others were bought. */
+/* Statuses of an order that was not bought, or not any more; an order of any other status was bought. */
 enum { STATUS_INCOMPLETE = 0, STATUS_REFUNDED = 4, STATUS_CANCELLED = 5, STATUS_DECLINED = 6 };
 
 static const struct item_names line_items = {
@@ -54,7 +55,7 @@ bool bigcommerce_read_order(const json_t *order, CartCheckout *ret)
 	field_text(order, "status", ret->payment_status, sizeof(ret->payment_status));
 	if (field_currency(order, "currency_code", ret->currency) != 1 ||
 		field_money(order, "total_inc_tax", ret->currency, &ret->total_minor) != 1)
-		ret->total_minor = 0; /* a stop all the same */
+		ret->total_minor = 0; /* the order is a stop even without an amount */
 	return true;
 }
 
@@ -163,7 +164,7 @@ static enum reading read_scope(const struct event_source *source, const json_t *
 	return nothing(ret, "this scope is not one that cartbus uses");
 }
 
-/* Seconds since 1970. 0: none, or one that lies ahead. */
+/* `created_at` has seconds since 1970. Returns microseconds; 0: it has none, or a time in the future. */
 static int64_t triggered_us(const json_t *created_at, int64_t heard_us)
 {
 	json_int_t seconds = json_integer_value(created_at);
@@ -176,7 +177,7 @@ enum reading bigcommerce_read(const struct event_source *source, struct bytes bo
 	struct event_source known = *source;
 	char id[sizeof(ret->task.id)], scope[sizeof(ret->task.platform_topic)];
 	event_clear(ret);
-	ret->webhook_id[0] = 0; /* it has none: a delivery is known by what it holds */
+	ret->webhook_id[0] = 0; /* BigCommerce gives no id: the content identifies the delivery */
 	const json_t *json = fields_parse(body, ret->why);
 	if (!json)
 		return READ_UNREADABLE;

@@ -1,7 +1,8 @@
 /*
  * fields.c: reads the bodies that storefronts really send
  *
- * Promises: never fails on one bad field; text comes out as UTF-8 without control characters; ids come out whole.
+ * Promises:  one bad field never makes the body fail. Texts are UTF-8 without control characters. Ids are
+ *            never cut.
  * Read next: shopify.c, woocommerce.c, generic.c
  */
 #include "services/kit/storefront/fields.h"
@@ -23,17 +24,18 @@
 #include <strings.h>
 
 /*
- * Memory for jansson that is given back at once
+ * Memory for jansson that is freed in one step
  *
- * Owns:     the blocks between begin and end; jansson's choice of malloc and free in the whole process.
- * Promises: outside of begin and end jansson uses malloc and free, and so it does for every other thread (one may log meanwhile).
- * Fails by: die() when there is no memory.
+ * Owns:      the blocks between begin and end; jansson's choice of malloc and free in the whole process.
+ * Promises:  outside of begin and end jansson uses malloc and free. Other threads always do (one may log
+ *            meanwhile).
+ * Fails by:  die() when there is no memory.
  */
 
 enum { BLOCK_LEAST = 4096, BLOCK_PER_BYTE = 12 }; /* storefronts' bodies take about ten times their length */
 
 struct block {
-	struct block *before; /* full */
+	struct block *before; /* the previous block, which is full */
 	size_t used, room;
 	alignas(max_align_t) unsigned char bytes[];
 };
@@ -91,7 +93,7 @@ void json_block_end(void)
 
 enum { ESCAPE_LEN = 6 };
 
-/* How many of this character there are; FIELDS_DEPTH_MAX + 1: more than that. */
+/* Counts this character in the body; stops at FIELDS_DEPTH_MAX + 1. */
 static int count_some(struct bytes body, char c)
 {
 	const char *at = body.data, *end = at + body.len;
@@ -104,7 +106,7 @@ static int count_some(struct bytes body, char c)
 	return count;
 }
 
-/* jansson's own limit is 2048 and not ours to set; this looks at the brackets outside of strings before it parses. */
+/* jansson's own limit of 2048 cannot be changed, so this counts the brackets outside of strings first. */
 static bool too_deep(struct bytes body)
 {
 	const char *text = body.data;
@@ -112,7 +114,7 @@ static bool too_deep(struct bytes body)
 	int depth = 0;
 
 	if (count_some(body, '{') + count_some(body, '[') <= FIELDS_DEPTH_MAX)
-		return false; /* so few brackets cannot be deeper: most bodies */
+		return false; /* so few brackets cannot be too deep; most bodies end here */
 	for (size_t i = 0; i < body.len; i++) {
 		if (quoted && text[i] == '\\')
 			i++;
@@ -128,7 +130,7 @@ static bool too_deep(struct bytes body)
 	return false;
 }
 
-/* The code of an escape of JSON, a u and four digits, at `at`; 0: there is none. */
+/* The code of a JSON escape \uXXXX at `at`; 0: there is none. */
 static unsigned escaped_code(struct bytes body, size_t at)
 {
 	const char *text = body.data;
@@ -140,7 +142,7 @@ static unsigned escaped_code(struct bytes body, size_t at)
 	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? (unsigned)strtoul(digits, NULL, 16) : 0;
 }
 
-/* How many bytes the escape at `at` takes; *ret_half: it is one half of a pair without the other. */
+/* How many bytes the escape at `at` has; *ret_half: it is one half of a surrogate pair without the other. */
 static size_t escape_len(struct bytes body, size_t at, bool *ret_half)
 {
 	unsigned code = escaped_code(body, at);
@@ -152,8 +154,9 @@ static size_t escape_len(struct bytes body, size_t at, bool *ret_half)
 }
 
 /*
- * A text that was cut within an emoji ends with half a pair, and JavaScript sends it as such. The JSON is well-formed (RFC 8259,
- * section 8.2), jansson refuses it. Each half becomes U+FFFD, which is as long; the body itself stays as it is.
+ * If a text was cut within an emoji, JavaScript sends half a surrogate pair. This JSON is well-formed (RFC
+ * 8259, section 8.2), but jansson refuses it. Each half is replaced by U+FFFD, which is as long. `body` is
+ * not changed.
  */
 static struct bytes mend_halves(struct bytes body, struct buffer *mended)
 {
@@ -179,8 +182,7 @@ const json_t *fields_parse(struct bytes body, char ret_why[200])
 	json_error_t error;
 	const json_t *json;
 
-	if (body.len >= 3 &&
-		memcmp(body.data, "\xef\xbb\xbf", 3) == 0) /* a byte order mark, which some senders put first */
+	if (body.len >= 3 && memcmp(body.data, "\xef\xbb\xbf", 3) == 0) /* skips a byte order mark */
 		body = BYTES((const char *)body.data + 3, body.len - 3);
 	if (too_deep(body)) {
 		snprintf(ret_why, 200, "the JSON is nested deeper than %d", FIELDS_DEPTH_MAX);
@@ -189,7 +191,7 @@ const json_t *fields_parse(struct bytes body, char ret_why[200])
 	body = mend_halves(body, &mended);
 	json_block_begin(body.len);
 	json = json_loadb(body.data ? body.data : "", body.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
-	if (!json) /* not error.text: it quotes the body, which may hold an address */
+	if (!json) /* without error.text, which quotes the body and so perhaps an address */
 		snprintf(ret_why, 200, "not valid JSON (line %d, column %d)", error.line, error.column);
 	else if (!json_is_object(json))
 		snprintf(ret_why, 200, "the JSON is not an object");
@@ -263,7 +265,7 @@ int field_yes_no(const json_t *object, const char *name)
 	return is_word_of(text, no) ? 0 : -EINVAL;
 }
 
-/* Some write whole numbers as 9.0. Beyond 2^53 a real is no exact number, and names nothing. */
+/* Is it a whole number? Some storefronts write 9.0. A real beyond 2^53 is not exact, so it counts as none. */
 static bool is_whole(const json_t *field, json_int_t *ret)
 {
 	const double number = json_real_value(field); /* 0: it is no real */
@@ -274,7 +276,7 @@ static bool is_whole(const json_t *field, json_int_t *ret)
 	return json_is_integer(field) || (json_is_real(field) && fabs(number - (double)*ret) == 0);
 }
 
-/* Text or whole number, as bytes; `scratch` holds a number's digits. Empty: neither. */
+/* A text or a whole number as bytes; `scratch` gets the number's digits. Empty: the field is neither. */
 static struct bytes as_text(const json_t *field, char scratch[32])
 {
 	json_int_t number;

@@ -1,8 +1,8 @@
 /*
- * generic.c: our own webhook, for storefronts that have none for carts
+ * generic.c: reads cartbus's own webhook, for storefronts that have none for carts
  *
- * One JSON object. `id` names this event (repeating it is harmless), `event` says what happened, `cart` names the cart; everything
- * else may be left out or null:
+ * The body is one JSON object. `id` names this event (repeating it is harmless), `event` tells what happened,
+ * `cart` names the cart; everything else may be left out or null:
  *
  *   { "id": "e-1", "event": "changed", "cart": "c-1", "at": "2026-11-21T02:00:00Z",
  *     "email": "...", "customer_id": "7", "first_name": "Ada", "locale": "de-DE", "consent": true,
@@ -15,13 +15,15 @@
  *   event "saved_link"    the shopper saved the cart or asked for the link
  *   event "wait_override" with "first_wait" and "second_wait": "90min", "4h", "2d"
  *   "customer_id": 0 or "0" is a guest, the same as leaving it out
- *   "consent": true said yes, false said no; null (or left out): nobody asked. 1, "1", "true", "yes" and 0, "0", "false", "no",
- *   "denied", "" mean the same; anything else may have been a no: the cart is taken, and not mailed
- *   event "checked_out"   with "order_id", "total", "currency", "payment_status"; without a cart, "email" or "customer_id" will do
+ *   "consent": true is a yes, false a no; null (or left out): the shopper was not asked. 1, "1", "true",
+ *   "yes" and 0, "0", "false", "no", "denied", "" mean the same; anything else may be a no: the cart is
+ *   taken, but not mailed
+ *   event "checked_out"   with "order_id", "total", "currency", "payment_status"; "email" or "customer_id"
+ *                         may stand in place of a cart
  *   event "cancelled"     of an order
- *   event "refunded"      of an order: "refunded" is what was paid back of it in all, in its "currency"
+ *   event "refunded"      of an order: "refunded" is the sum of all its refunds, in its "currency"
  *
- * Promises: a checkout is a stop even if its amounts are wrong.
+ * Promises:  a checkout is a stop even if its amounts are wrong.
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
@@ -134,7 +136,7 @@ static const struct {
 } of_orders[] = { { "checked_out", CHECKOUT_BOUGHT }, { "cancelled", CHECKOUT_CANCELLED },
 	{ "refunded", CHECKOUT_REFUNDED } };
 
-/* -1: not an event of an order. */
+/* The kind of an event of an order; -1: it is none. */
 static int order_kind(const char *what)
 {
 	for (size_t i = 0; i < sizeof(of_orders) / sizeof(*of_orders); i++)
@@ -154,7 +156,7 @@ static enum reading read_checkout(
 	checkout->kind = kind;
 	checkout->heard_us = source->heard_us;
 	checkout->bought_us = timestamp_of(source, body);
-	checkout->was_bought = kind == CHECKOUT_REFUNDED; /* no money goes back of what was never paid */
+	checkout->was_bought = kind == CHECKOUT_REFUNDED; /* only money that was paid can be refunded */
 	checkout->test = field_true(body, "test");
 	checkout->has_ids = true;
 	read_ids(source, body, &checkout->ids);
@@ -185,7 +187,7 @@ static enum reading read_event(const struct event_source *source, const json_t *
 		"refunded");
 }
 
-/* Of who bought, all carts are stopped. */
+/* Does the event name a cart, or a shopper? A purchase stops all carts of its shopper. */
 static bool names_cart_or_shopper(const CartIds *ids)
 {
 	return event_key(ids)[0] || ids->email[0] || ids->customer_id[0];

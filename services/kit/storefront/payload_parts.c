@@ -1,8 +1,8 @@
 /*
- * payload_parts.c: what the platforms' bodies have in common: people, items, codes, notes
+ * payload_parts.c: reads the common parts of the platforms' bodies: people, items, codes, notes
  *
- * Promises: a list longer than the message has room for is cut, and the rest counted; amounts that make no sense are never
- * passed on as if they did.
+ * Promises:  a list that is longer than its room in the message is cut; of items and tags the rest is
+ *            counted. An invalid amount is never passed on as an amount.
  */
 #include "services/kit/storefront/payload_parts.h"
 #include "bus/base/text.h"
@@ -57,7 +57,10 @@ static void read_picture(const json_t *item, const struct item_names *names, Ite
 	}
 }
 
-/* 0: the line is gone from the cart. One that is no number, as text neither, counts as one piece; half a piece is a piece. */
+/*
+ * 0: the line is gone from the cart. A quantity that is no number, also not as a text, counts as one piece.
+ * Fractions are rounded up.
+ */
 static uint32_t read_quantity(const json_t *item, const char *name)
 {
 	const json_t *field = json_object_get(item, name);
@@ -94,13 +97,13 @@ static bool read_item(const json_t *item, const struct item_names *names, const 
 	read_title(item, names->seen_title, names->title, ret->title, sizeof(ret->title));
 	read_title(
 		item, names->seen_variant_title, names->variant_title, ret->variant_title, sizeof(ret->variant_title));
-	if (strcmp(ret->variant_title, "Default Title") == 0) /* Shopify's word for "there are no variants" */
+	if (strcmp(ret->variant_title, "Default Title") == 0) /* Shopify's value if there are no variants */
 		ret->variant_title[0] = '\0';
 	field_text(item, names->sku, ret->sku, sizeof(ret->sku));
 	field_id(item, names->product_id, ret->product_id, sizeof(ret->product_id));
 	field_id(item, names->variant_id, ret->variant_id, sizeof(ret->variant_id));
 	if (!currency[0] || field_money(item, names->price, currency, &ret->price_minor) != 1)
-		ret->price_minor = 0; /* shown without a price */
+		ret->price_minor = 0; /* the mail shows the item without a price */
 	if (names->vendor)
 		field_text(item, names->vendor, ret->vendor, sizeof(ret->vendor));
 	if (names->link)
@@ -162,7 +165,7 @@ void read_attributes(const json_t *body, const char *list, CartChanged *ret)
 	}
 }
 
-/* Cut at a character, as all text for people is; nobody bars a tag that does not fit. */
+/* Adds a tag, cut between characters. [exclude] tag in shop.conf cannot name a tag that does not fit. */
 static void add_tag(const char *tag, size_t len, CartChanged *ret)
 {
 	const size_t most = sizeof(ret->tags) / sizeof(ret->tags[0]);

@@ -1,7 +1,7 @@
 /*
- * secret_lines.c: SHOP.previous, line by line
+ * secret_lines.c: reads the lines of the secret file SHOP.previous
  *
- * Read next: services/kit/endpoint/signature.c (who accepts them), services/cartbus/shops/shop.c (who adds them)
+ * Read next: services/kit/endpoint/signature.c (accepts them), services/cartbus/shops/shop.c (adds them)
  */
 #include "services/kit/storefront/secret_lines.h"
 #include <string.h>
@@ -11,7 +11,7 @@ struct secret_lines secret_lines_of(struct bytes text)
 	return (struct secret_lines){ .rest = text, .left = SECRET_LINES_MOST };
 }
 
-/* Takes the first line off `rest`, with its end. */
+/* Takes the first line and its end off `rest`. Returns the line without its end. */
 static struct bytes take_line(struct bytes *rest)
 {
 	const char *start = rest->data, *feed = memchr(start, '\n', rest->len);

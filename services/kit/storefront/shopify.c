@@ -1,10 +1,10 @@
 /*
- * shopify.c: Shopify's webhooks (REST shapes of carts, checkouts and orders)
+ * shopify.c: reads Shopify's webhooks (REST shapes of carts, checkouts and orders)
  *
- * Promises: an order is a stop even if the rest of it is wrong, and in every topic that it comes in: the webhook of its creation may be
- * late or lost. Amounts are in the currency the shopper saw.
- * Joins: order.checkout_token = checkout.token, order.cart_token = checkout.cart_token, order.checkout_id = checkout.id, and a
- * cart's `token` is the cart_token.
+ * Promises:  an order is a stop under every topic, even if the rest of it is wrong, because the webhook of
+ *            its creation may be late or lost. Amounts are in the currency that the shopper saw.
+ * Joins:     order.checkout_token = checkout.token, order.cart_token = checkout.cart_token,
+ *            order.checkout_id = checkout.id, and a cart's `token` is the cart_token.
  */
 #include "bus/base/text.h"
 #include "services/kit/money/money.h"
@@ -40,7 +40,7 @@ static const char *first_text(const json_t *const *objects, const char *name)
 	return NULL;
 }
 
-/* checkouts and orders: the address may be in four places, and any of them may be a list or null */
+/* Reads the customer of a checkout or order. The address may be in three places, any maybe null or a list. */
 static void read_person(const struct event_source *source, const json_t *body, CartIds *ids)
 {
 	const json_t *customer = field_object(body, "customer");
@@ -75,12 +75,12 @@ static Consent consent_of_state(const char *state)
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
 		if (strcasecmp(state, states[i].state) == 0)
 			return states[i].consent;
-	return CONSENT_NO; /* a state that is not known here may be a no */
+	return CONSENT_NO; /* an unknown state may mean no */
 }
 
 /*
- * buyer_accepts_marketing false means that a box was not ticked, of everybody who did not touch it; the customer's state says whether
- * the customer unsubscribed. A customer who ticks the box at this checkout agrees again.
+ * If buyer_accepts_marketing is false, the shopper only left a box unticked; the customer's state tells
+ * whether the customer unsubscribed. A customer who ticks the box at this checkout agrees again.
  */
 static void read_consent(const json_t *body, struct event *event)
 {
@@ -97,7 +97,7 @@ static void read_consent(const json_t *body, struct event *event)
 		event->changed.consent = consent_of_state(json_is_string(state) ? json_string_value(state) : "");
 }
 
-/* The first of these that the body gives; 0: none. */
+/* The first of these timestamps that the body has; 0: none. */
 static int64_t first_timestamp(const json_t *body, const char *const *names)
 {
 	int64_t us = 0;
@@ -108,7 +108,7 @@ static int64_t first_timestamp(const json_t *body, const char *const *names)
 	return us;
 }
 
-/* When this happened by the platform's clock: the body, else the header, else ours. */
+/* The time of the event by the platform's clock (the body, or else the header), or else by ours. */
 static int64_t timestamp_of(const struct event_source *source, const json_t *body, const char *const *names)
 {
 	int64_t us = first_timestamp(body, names);
@@ -130,7 +130,7 @@ static void begin_changed(const struct event_source *source, const json_t *body,
 	changed->changed_us = timestamp_of(source, body, moments);
 }
 
-/* The cart topics have neither total nor currency of their own: both are the lines' */
+/* The cart topics have no total and no currency of their own, so both come from the lines. */
 static bool read_cart_total(const json_t *body, struct event *event)
 {
 	CartChanged *changed = &event->changed;
@@ -194,7 +194,7 @@ static void read_checkout_ids(const json_t *body, CartIds *ids)
 	field_id(body, "id", ids->checkout_id, sizeof(ids->checkout_id));
 }
 
-/* What the shopper saw, wherever it is given at all. */
+/* The field of the currency that the shopper saw, if the body has it; else that of the shop's currency. */
 static const char *checkout_currency_field(const json_t *body)
 {
 	const json_t *seen = json_object_get(body, "presentment_currency");
@@ -228,7 +228,7 @@ static enum reading read_checkout(const struct event_source *source, const json_
 	return READ_CHANGED;
 }
 
-/* The recovery link is dead with it: as good as emptied. */
+/* The recovery link of a deleted checkout is dead, so the checkout counts as emptied. */
 static enum reading read_deleted(const struct event_source *source, const json_t *body, struct event *event)
 {
 	begin_changed(source, body, &event->changed);
@@ -237,7 +237,7 @@ static enum reading read_deleted(const struct event_source *source, const json_t
 	return READ_CHANGED;
 }
 
-/* Amounts and currency of a stop are for the record: if they make no sense it is a stop all the same. */
+/* Amount and currency of a stop are only for the record: if they are invalid, it is still a stop. */
 static void read_order_total(const json_t *body, CartCheckout *checkout)
 {
 	const json_t *seen = field_object(field_object(body, "total_price_set"), "presentment_money");
@@ -262,7 +262,10 @@ static void begin_bought(const struct event_source *source, const json_t *body, 
 	read_person(source, body, &checkout->ids);
 }
 
-/* The body's word, not the topic's: that stands in a header that the signature does not cover, and in doubt an order stops. */
+/*
+ * Asks the body and not the topic, because the topic is in a header that the signature does not cover. In
+ * doubt an order is a stop.
+ */
 static bool is_cancelled(const json_t *body)
 {
 	const char *cancelled_at = field_word(body, "cancelled_at");
@@ -278,7 +281,7 @@ static bool is_one_of(const char *word, const char *const *words)
 	return false;
 }
 
-/* Money has come, even if it went back later. */
+/* Was the order paid, even if the money went back later? */
 static bool was_paid(const json_t *body)
 {
 	static const char *const paid[] = { "paid", "partially_paid", "partially_refunded", "refunded", NULL };
@@ -307,7 +310,7 @@ static enum reading read_order(const struct event_source *source, const json_t *
 	return READ_CHECKOUT;
 }
 
-/* A checkout that says completed_at is bought, whether or not its order's webhook ever comes. */
+/* A checkout with completed_at is bought, even if the webhook of its order never comes. */
 static enum reading read_completed(const struct event_source *source, const json_t *body, struct event *event)
 {
 	static const char *const moments[] = { "completed_at", "updated_at", NULL };
@@ -320,7 +323,7 @@ static enum reading read_completed(const struct event_source *source, const json
 	return READ_CHECKOUT;
 }
 
-/* What is left of an order's total after everything that was taken back of it. */
+/* Reads the rest of an order's total, after all refunds and removed items. */
 static bool read_left(const json_t *body, const CartCheckout *checkout, int64_t *ret_minor)
 {
 	const json_t *seen = field_object(field_object(body, "current_total_price_set"), "presentment_money");
@@ -333,8 +336,8 @@ static bool read_left(const json_t *body, const CartCheckout *checkout, int64_t 
 }
 
 /*
- * orders/updated comes with every edit: it tells of money that went back, or should never have come, and else that there is an order.
- * A partial refund that does not say what is left is that as well.
+ * orders/updated comes with every edit. If money went back, or the payment was voided, it is a refund.
+ * Otherwise it is an order, also if a partial refund does not tell the rest of the total.
  */
 static enum reading read_updated(const struct event_source *source, const json_t *body, struct event *event)
 {
@@ -357,7 +360,7 @@ static enum reading read_updated(const struct event_source *source, const json_t
 	return READ_CHECKOUT;
 }
 
-/* The topic is in a header that the signature does not cover; so an order counts as one under any topic. */
+/* Is the body an order? The signature does not cover the topic's header, so the body's fields decide. */
 static bool is_order(const json_t *body)
 {
 	return field_list(body, "line_items") && field_word(body, "financial_status") &&

@@ -1,8 +1,8 @@
 /*
- * shopify_privacy.c: the three topics by which Shopify passes on what the law grants a person
+ * shopify_privacy.c: reads the three topics by which Shopify passes on requests about a person's rights
  *
- * Promises: names a person by the keyed hash of the address and by the storefront's number alone, because messages are kept; the
- *           same delivery has the same id.
+ * Promises:  the event names a person only by the keyed hash of the address and by the storefront's number,
+ *            because messages are kept. The same delivery gets the same id.
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
@@ -32,7 +32,7 @@ bool shopify_is_privacy(const char *topic)
 	return find_topic(topic);
 }
 
-/* A delivery without an id is known by what it holds. */
+/* If a delivery has no id, its content identifies it. */
 static void name_request(const struct event_source *source, struct bytes body, PrivacyRequest *ret)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
@@ -54,8 +54,8 @@ static bool has_any(const json_t *body, const char *const *names)
 }
 
 /*
- * The topic stands in a header that the signature does not cover: a body that was signed as something else must not stop a person, or a
- * shop. What the three bodies hold tells them apart from one another, and from carts and orders.
+ * The topic is in a header that the signature does not cover. A body that was signed for another topic must
+ * not erase a person or a shop. The fields of the three bodies tell them apart, also from carts and orders.
  */
 static bool is_body_of(PrivacyKind kind, const json_t *body)
 {
@@ -78,7 +78,7 @@ static bool is_body_of(PrivacyKind kind, const json_t *body)
 	return true;
 }
 
-/* NULL: it is about this shop, as far as anybody knows. */
+/* The domain of another shop that the body names. NULL: it names this shop or none, or ours is unknown. */
 static const char *other_shop(const struct event_source *source, const json_t *body)
 {
 	const char *domain = field_word(body, "shop_domain");
@@ -104,12 +104,12 @@ static bool is_believed(const struct event_source *source, PrivacyKind kind, con
 enum reading shopify_read_privacy(const struct event_source *source, struct bytes body, struct event *ret)
 {
 	const struct privacy_topic *topic = find_topic(source->topic);
-	const json_t *json = fields_parse(body, ret->why);
+	const json_t *json = topic ? fields_parse(body, ret->why) : NULL;
 	const json_t *customer = field_object(json, "customer");
 	PrivacyRequest *request = &ret->privacy;
 	CartIds ids = { 0 };
 
-	if (!topic || !json)
+	if (!json)
 		return READ_UNREADABLE;
 	if (!is_believed(source, topic->kind, json, ret)) {
 		fields_done();

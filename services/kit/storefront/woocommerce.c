@@ -1,9 +1,10 @@
 /*
- * woocommerce.c: WooCommerce's order webhooks
+ * woocommerce.c: reads WooCommerce's order webhooks
  *
- * WooCommerce has no webhook for carts: a snippet on the store posts them to the generic endpoint (generic.c) and writes the
- * cart's id into the order as the meta field `_cartbus_cart`, which is how an order finds its cart. Without it the address does.
- * `cart_hash` names the contents of a cart, not a cart: two shoppers with the same basket share it, so it joins nothing.
+ * WooCommerce has no webhook for carts. A snippet on the store posts them to the generic endpoint
+ * (generic.c), and writes the cart's id into the order's meta field `_cartbus_cart`, which joins the order to
+ * its cart. Without this field the address joins them. `cart_hash` is not used: two shoppers with the same
+ * basket have the same one.
  */
 #include "bus/base/text.h"
 #include "services/kit/money/money.h"
@@ -11,7 +12,7 @@
 #include "services/kit/storefront/payload_parts.h"
 #include "services/kit/time/timestamp.h"
 
-/* What the others mean is the shop's to say: carts/policy/purchases.h. */
+/* The shop configures the meaning of all other statuses (services/carts/policy/purchases.h). */
 static bool is_cancelled(const char *status)
 {
 	return strcmp(status, "cancelled") == 0 || strcmp(status, "refunded") == 0;
@@ -42,7 +43,7 @@ static int64_t bought_at(const struct event_source *source, const json_t *order)
 	return source->heard_us;
 }
 
-/* WooCommerce cancels orders that nobody paid by itself; one that was paid before, or paid back, had been a purchase. */
+/* WooCommerce itself cancels unpaid orders. A cancelled order was a purchase if it was paid or refunded. */
 static void note_former_purchase(const json_t *order, const char *status, CartCheckout *checkout)
 {
 	int64_t paid_us;
@@ -106,7 +107,7 @@ static enum reading read_order(const struct event_source *source, const json_t *
 	read_address(source, email, &checkout->ids);
 	if (field_currency(order, "currency", checkout->currency) != 1 ||
 		field_money(order, "total", checkout->currency, &checkout->total_minor) != 1)
-		checkout->total_minor = 0; /* a stop all the same */
+		checkout->total_minor = 0; /* the order is a stop even without an amount */
 	read_refunds(order, checkout);
 	return READ_CHECKOUT;
 }

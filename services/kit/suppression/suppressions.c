@@ -1,4 +1,4 @@
-/* suppressions.c: who must not be mailed, as a service has folded it */
+/* suppressions.c: the list of people who must not be mailed, as a service has folded it */
 #include "services/kit/suppression/suppressions.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"

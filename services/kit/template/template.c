@@ -1,10 +1,10 @@
 /*
- * template.c: parses and walks text with values in braces
+ * template.c: parses texts with values in braces, and walks them
  *
  * Owns:      the pieces of a template.
- * Promises:  a template that parses renders, whatever its values are; an {if} is closed in the template that opened it.
- * Fails by:  -EINVAL with line, column and what was expected.
- * Read next: carts/letter/voice.c (which templates a voice consists of), carts/letter/render.c (the sinks)
+ * Promises:  a template that parses can be rendered with any values. An {if} ends in its own template.
+ * Fails by:  -EINVAL with line, column and the expected text.
+ * Read next: carts/letter/voice.c (the templates of a voice), carts/letter/render.c (the sinks)
  */
 #include "services/kit/template/template.h"
 #include "bus/base/bytes.h"
@@ -65,7 +65,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(
 	return -EINVAL;
 }
 
-/* Writes the names of the words, as "{shop}, {first name}", with the text `behind` after each name. It cuts the list when ret is full. */
+/* Writes the names of the words: "{shop}, {first name}", with `behind` after each name; cuts a long list. */
 static void list_words(const struct template_words *words, bool only_numbers, const char *behind, char ret[240])
 {
 	size_t len = 0;
@@ -109,7 +109,7 @@ static void add_text(struct template *template, const char *from, size_t len)
 		add_piece(template, (struct piece){ .kind = PIECE_TEXT, .text = memory_copy(BYTES(from, len)) });
 }
 
-/* Word processors turn quotes into typographic ones; all of these open and close a label. Returns their length, 0: no quote. */
+/* The length of a quote at `at`, plain or typographic: each may open and close a label. 0: there is none. */
 static size_t quote_length(const char *at)
 {
 	static const char *const quotes[] = { "\"", "\u201c", "\u201d", "\u201e" };
@@ -119,7 +119,7 @@ static size_t quote_length(const char *at)
 	return 0;
 }
 
-/* What stands between the braces, taken apart: `name`, and a quoted label with or without "or" before it. */
+/* The parts of the text between two braces: `name`, and perhaps a quoted label, with or without "or". */
 struct inside {
 	char name[40];
 	char *label;
@@ -147,7 +147,7 @@ static int read_label(struct parser *parser, const char *at, const char *end, st
 	return 0;
 }
 
-/* Lower case, one blank between words. */
+/* Reads the name in lower case, with one blank between words, and the label behind it. */
 static int read_name(struct parser *parser, const char *at, const char *end, struct inside *ret)
 {
 	size_t len = 0;
@@ -280,7 +280,7 @@ void template_free(struct template *template)
 	free(template);
 }
 
-/* Of "# things": the number in place of each '#'. */
+/* Makes a template of a form such as "# things": the number stands in place of each '#'. */
 static struct template *form_new(const char *from, const char *to, int value)
 {
 	struct template *form = memory_new(sizeof(*form));
@@ -306,7 +306,7 @@ static int read_category(struct parser *parser, const char *at, size_t len)
 	return refuse(parser, parser->place, "expected zero, one, two, few, many or other before the quoted words");
 }
 
-/* One category and its words; `at` moves behind them and the comma. */
+/* Reads one category and its words, and moves `at` behind them and the comma. */
 static int read_form(struct parser *parser, const char **at, const char *end, int value, struct template **forms)
 {
 	const char *word = *at, *from;
@@ -403,7 +403,7 @@ static bool is_blank_or_end(char c)
 	return c == 0 || isspace((unsigned char)c);
 }
 
-/* Takes `len` bytes as they are. */
+/* Takes `len` bytes as plain text. */
 static int take_plain(struct parser *parser, size_t len)
 {
 	add_text(parser->template, parser->at, len);
@@ -411,7 +411,7 @@ static int take_plain(struct parser *parser, size_t len)
 	return 0;
 }
 
-/* An asterisk alone, and ** before a blank, are plain text. */
+/* A single asterisk, and ** before a blank, are plain text. */
 static int parse_asterisk(struct parser *parser)
 {
 	if (parser->at[1] != '*')
@@ -428,7 +428,7 @@ static int parse_asterisk(struct parser *parser)
 	return 0;
 }
 
-/* "https://" and a host, and nothing that could end the attribute it will stand in. */
+/* Is it "https://" and a host, without characters that could end the HTML attribute around it? */
 static bool is_address(struct bytes url)
 {
 	static const char scheme[] = "https://";
@@ -468,7 +468,7 @@ static int add_link(struct parser *parser, const char *close)
 	return 0;
 }
 
-/* A bracket that is no link's is plain text. */
+/* A bracket that begins no link is plain text. */
 static int parse_bracket(struct parser *parser)
 {
 	const char *close = parser->at + 1 + strcspn(parser->at + 1, "[]\n");

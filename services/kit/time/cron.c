@@ -1,11 +1,12 @@
 /*
- * cron.c: when a cron line is due next in a zone
+ * cron.c: finds the next time at which a cron line is due in a zone
  *
- * Promises:  a local time that the clock skips is due when the gap ends, one that comes twice is due once, the first time.
- *            Moments of local minutes never decrease as the minutes do, so the first due one is found by halving and then by
- *            the calendar alone: a leap day eight years away costs no more than tomorrow.
- * Fails by:  -EINVAL with a reason; a line that gives both a day of the month and a weekday is refused, because crons
- *            disagree on what it means.
+ * Promises:  a local time that the clock skips is due at the end of the gap. A local time that comes twice is
+ *            due once, the first time. Later local minutes never have earlier moments. So the first minute is
+ *            found by bisection, and the due one from there by the calendar alone: a leap day eight years
+ *            away costs about as much as tomorrow.
+ * Fails by:  -EINVAL with a reason. A line with both a day of the month and a weekday is refused, because
+ *            cron programs disagree on its meaning.
  * Read next: zone.c
  */
 #include "bus/base/cleanup.h"
@@ -26,7 +27,7 @@ enum {
 
 struct cron {
 	uint64_t minutes, hours, days, months, weekdays; /* bit n: the value n */
-	int nth;                                         /* of that weekday in the month; 0: every */
+	int nth;                                         /* the nth such weekday of the month; 0: every one */
 };
 
 struct field {
@@ -70,7 +71,7 @@ static int read_step(const char **text)
 	return step < 1 || step > 59 ? -1 : (int)step;
 }
 
-/* One of a list: a value, a range, everything, each with a step. */
+/* Reads one part of a list: a value, a range or everything, perhaps with a step. */
 static int read_part(const struct field *field, const char **text, uint64_t *bits)
 {
 	int from = field->least, to = field->most;
@@ -136,7 +137,7 @@ static int check_days(const struct cron *cron, char ret_why[160])
 	return 0;
 }
 
-/* The next word of the line, which is cut up; NULL: no more. */
+/* The next word of the line, which it cuts up; NULL: there are no more. */
 static const char *next_word(char **rest)
 {
 	char *word;
@@ -228,7 +229,7 @@ static bool day_matches(const struct cron *cron, const struct local_time *date)
 		(cron->nth == 0 || (date->day - 1) / 7 + 1 == cron->nth);
 }
 
-/* The first matching minute of the day at or after `from`; -1: none. */
+/* The first minute of a day, at or after `from`, that matches; -1: none. */
 static int minute_of_day(const struct cron *cron, int from)
 {
 	for (int minute = from; minute < MINUTES_PER_DAY; minute++)
@@ -237,7 +238,7 @@ static int minute_of_day(const struct cron *cron, int from)
 	return -1;
 }
 
-/* Local minutes are counted from 1970-01-01 00:00 local. */
+/* The moment of a local minute, which is counted from 1970-01-01 00:00 local time. */
 static int timestamp_of(const char *zone, int64_t local_minute, int64_t *ret_us)
 {
 	int64_t day = local_minute / MINUTES_PER_DAY - (local_minute % MINUTES_PER_DAY < 0);

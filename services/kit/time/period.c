@@ -1,7 +1,8 @@
 /*
- * period.c: days, weeks and months as a shop's calendar has them
+ * period.c: days, weeks and months in the calendar of a shop
  *
- * Promises:  pure; a day of a clock change is whole, weeks begin on Monday (ISO 8601), one period ends where the next begins.
+ * Promises:  pure. A day on which the clock changes is one whole day, weeks begin on Monday (ISO 8601), and
+ *            each period ends where the next one begins.
  * Read next: zone.h
  */
 #include "services/kit/time/period.h"
@@ -20,7 +21,7 @@ static int midnight(const char *zone, struct local_time date, int64_t *ret_us)
 	return zone_moment(zone, &date, ret_us);
 }
 
-/* Days to go back from this weekday to Monday. */
+/* The number of days from Monday to this weekday. */
 static int after_monday(const struct local_time *date)
 {
 	return (date->weekday + 6) % 7;
@@ -34,7 +35,7 @@ static void step(struct local_time *date, enum period_kind kind, int by)
 		date->day += kind == PERIOD_WEEK ? 7 * by : by;
 }
 
-/* Months below 1 and above 12 as a calendar writes them; days roll over in zone_moment. */
+/* Brings the month into 1 to 12 and changes the year accordingly; days roll over in zone_moment(). */
 static void settle(struct local_time *date)
 {
 	int months = date->year * 12 + date->month - 1;
@@ -43,7 +44,7 @@ static void settle(struct local_time *date)
 	date->month = months % 12 + 1;
 }
 
-/* The Thursday of a week says which year it belongs to. */
+/* A week belongs to the year of its Thursday. */
 static int name_week(const char *zone, struct period *period)
 {
 	struct local_time thursday, first;
@@ -58,7 +59,7 @@ static int name_week(const char *zone, struct period *period)
 	first = (struct local_time){ .year = thursday.year, .month = 1, .day = 1 };
 	if (r == 0)
 		r = midnight(zone, first, &first_us);
-	if (r == 0) /* noon to noon, so that an hour more or less does not count */
+	if (r == 0) /* half a day is added, so that an hour more or less does not matter */
 		snprintf(period->name, sizeof(period->name), "%04d-W%02d", thursday.year % 10000,
 			(int)((us - first_us + US_PER_DAY / 2) / US_PER_DAY / 7 + 1) % 100);
 	return r;
@@ -79,7 +80,7 @@ static int name(const char *zone, struct period *period)
 	return r;
 }
 
-/* `back` periods before the one that `us` lies in. */
+/* The period that is `back` periods before the one of `us`. */
 static int period_at(enum period_kind kind, const char *zone, int64_t us, int back, struct period *ret)
 {
 	struct local_time from, to;
@@ -211,9 +212,9 @@ void period_print(const char *zone, const struct period *period, const char *loc
 }
 
 /*
- * The oldest period that was not told: looks back from now to the tick
+ * Finds the oldest period without a report, between the timer's tick and now
  *
- * Promises:  pure; looks at so many periods at most, so that a tick that is years late does not tell of times long forgotten.
+ * Promises:  pure. It looks at LOOKED_AT_MOST periods, so that a tick years late reports no old times.
  */
 
 enum { LOOKED_AT_MOST = 62 };

@@ -1,7 +1,8 @@
 /*
- * timestamp.c: the platforms' timestamps, and spans of time
+ * timestamp.c: reads the platforms' timestamps, and reads and writes spans of time
  *
- * Promises: reads RFC 3339 and nothing looser; a malformed one is the caller's to do without (storefronts do send them).
+ * Promises:  reads RFC 3339, also without a zone (then UTC) or without the colon of the zone, and nothing
+ *            looser. Storefronts do send malformed timestamps, so a caller has to manage without one.
  */
 #include "services/kit/time/timestamp.h"
 #include "bus/base/clock.h"
@@ -15,7 +16,7 @@
 
 static const int64_t most_ahead_us = 10 * US_PER_MINUTE;
 
-/* Exactly `digits` digits; moves on. */
+/* Takes exactly `digits` digits. false: there are fewer, or the number is out of range. */
 static bool take_number(const char **at, int digits, int least, int most, int *ret)
 {
 	int number = 0;
@@ -112,7 +113,7 @@ int duration_parse(const char *text, int64_t most_us, int64_t *ret_us)
 		int64_t us;
 	} units[] = { { "s", US_PER_S }, { "min", US_PER_MINUTE }, { "h", US_PER_HOUR }, { "d", US_PER_DAY } };
 	char *end;
-	long long number = strtoll(text, &end, 10); /* too large a number is LLONG_MAX, and more than any most_us */
+	long long number = strtoll(text, &end, 10); /* too large: LLONG_MAX, which exceeds any most_us */
 
 	if (!isdigit((unsigned char)*text) || number <= 0)
 		return -EINVAL;

@@ -1,10 +1,11 @@
 /*
- * zone.c: local time by ICU, one calendar per zone, kept
+ * zone.c: local time of a zone, by ICU
  *
- * Owns:      the calendars; a process serves a handful of zones and asks often.
- * Promises:  never UTC by accident. ICU answers an unknown name with a zone called Etc/Unknown that behaves like GMT; here an
- *            unknown name is -EINVAL, everywhere. Short names ("EST", "BST") are refused: ICU's BST is Bangladesh.
- * Read next: cron.c (what is built on it), rules/choose.c (quiet hours)
+ * Owns:      a calendar for each zone, which is kept: a process has few zones and uses them often.
+ * Promises:  a zone is never UTC by accident. For an unknown name ICU gives the zone Etc/Unknown, which
+ *            behaves like GMT; zone_local() and zone_moment() return -EINVAL, and zone_print() prints UTC
+ *            with its name. Short names ("EST", "BST") are unknown here: ICU's BST is Bangladesh.
+ * Read next: cron.c (uses it for due times), rules/choose.c (uses it for quiet hours)
  */
 #include "services/kit/time/zone.h"
 #include "bus/base/clock.h"
@@ -53,7 +54,7 @@ static UCalendar *calendar_open(const char *zone)
 	return calendar;
 }
 
-/* NULL: no such zone. Unknown names are not kept: they come from outside. */
+/* NULL: there is no such zone. Unknown names are not kept, because they come from outside. */
 static UCalendar *calendar_of(const char *zone)
 {
 	static struct map *calendars;

@@ -4,12 +4,9 @@
 #include "proto/topics.h"
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
+#include "tests/unit/output_of.h"
 #include <pb_encode.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static char *shown(const struct topic *topic, const void *message)
 {
@@ -213,6 +210,32 @@ static void times_are_told_in_the_shops_zone(void **state)
 	assert_string_equal(at, "never");
 }
 
+static int print_broken(const void *indented)
+{
+	json_t *json = json_pack("{s:s}", "name", "\xd0");
+
+	if (*(const bool *)indented)
+		json_print(json);
+	else
+		json_print_line(json);
+	return 0;
+}
+
+static void an_answer_that_is_no_json_is_printed_as_an_error(void **state)
+{
+	struct buffer said = { 0 };
+	json_t *printed;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		output_of(print_broken, &(bool){ i }, &said);
+		printed = json_loads(buffer_text(&said), 0, NULL);
+		assert_non_null(strstr(json_string_value(json_object_get(printed, "error")), "not UTF-8"));
+		json_decref(printed);
+	}
+	buffer_free(&said);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +252,7 @@ int main(void)
 		cmocka_unit_test(a_decision_is_told_by_its_name_with_its_grounds_and_its_rules),
 		cmocka_unit_test(moments_in_the_words_of_a_fact_are_told_in_the_shops_zone),
 		cmocka_unit_test(times_are_told_in_the_shops_zone),
+		cmocka_unit_test(an_answer_that_is_no_json_is_printed_as_an_error),
 	};
 
 	return cmocka_run_group_tests_name("print", tests, NULL, NULL);

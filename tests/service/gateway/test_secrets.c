@@ -2,6 +2,7 @@
 #include "bus/base/file.h"
 #include "given.h"
 #include "services/kit/endpoint/secrets.h"
+#include "tests/unit/stderr_of.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -121,6 +122,50 @@ static void one_unusable_secret_harms_no_other_shop(void **state)
 	assert_int_equal(secrets_unusable(secrets), 0);
 }
 
+/* A link to itself stands for all that stat() may refuse: root may look everywhere. */
+static void a_secret_that_cannot_be_looked_at_is_not_called_missing(void **state)
+{
+	const struct secrets_pair *pair;
+	char path[128];
+
+	(void)state;
+	write_file("shops/demo/shop.conf", "", 0640);
+	write_file("secrets/webhook/demo", "secret-one", 0600);
+	assert_int_equal(look("demo", &pair), 0);
+	snprintf(path, sizeof(path), "%s/secrets/webhook/demo", folder);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("demo", path), 0);
+	assert_int_equal(look("demo", &pair), -ELOOP);
+	assert_int_equal(pair->current.len, 0);
+	assert_non_null(strstr(secrets_remedy(-ELOOP), "cannot be read"));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(look("demo", &pair), -ENOKEY);
+}
+
+static void look_at_unreadable_previous(void)
+{
+	const struct secrets_pair *pair;
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(look("demo", &pair), 0);
+}
+
+static void a_previous_secret_that_cannot_be_looked_at_is_warned_of_once(void **state)
+{
+	char path[128], said[8192], *warning;
+	int status;
+
+	(void)state;
+	write_file("shops/demo/shop.conf", "", 0640);
+	write_file("secrets/webhook/demo", "secret-one", 0600);
+	snprintf(path, sizeof(path), "%s/secrets/webhook/demo.previous", folder);
+	assert_int_equal(symlink("demo.previous", path), 0);
+	stderr_of(look_at_unreadable_previous, said, &status);
+	warning = strstr(said, "the secrets before this one cannot be read");
+	assert_non_null(warning);
+	assert_null(strstr(warning + 1, "the secrets before this one cannot be read"));
+}
+
 static void a_name_that_climbs_out_is_no_shop(void **state)
 {
 	const struct secrets_pair *pair;
@@ -163,6 +208,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			requests_that_are_read_together_are_held_against_the_same_secret, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_unusable_secret_harms_no_other_shop, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_secret_that_cannot_be_looked_at_is_not_called_missing, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_previous_secret_that_cannot_be_looked_at_is_warned_of_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_that_climbs_out_is_no_shop, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_a_unit_was_handed_is_read_without_folders, setup, teardown),
 	};

@@ -5,6 +5,7 @@
 #include "services/kit/blobs/blob_uses.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 
@@ -16,6 +17,18 @@ TOPIC_DEFINE(plain, "test.plain", Document, RETAIN_RAW, NULL);
 
 static const struct blob_use forms = { .name = "forms", .blob_bytes = 100, .kept_us = 30 * US_PER_DAY };
 static const struct blob_use refunds = { .name = "refunds", .blob_bytes = 100, .kept_us = US_PER_DAY };
+
+static bool reading_fails;
+
+struct dirent *__real_readdir(DIR *folder);
+struct dirent *__wrap_readdir(DIR *folder);
+struct dirent *__wrap_readdir(DIR *folder)
+{
+	if (!reading_fails)
+		return __real_readdir(folder);
+	errno = EIO;
+	return NULL;
+}
 
 static struct blob_uses *uses_in(const char *root, uint64_t shop_bytes)
 {
@@ -136,13 +149,33 @@ static void there_may_be_no_stores_at_all(void **state)
 	assert_int_equal(blob_places_release(root, "demo", "x", "o", &removed, &kept), 0);
 }
 
+/* Else its blobs would be kept for ever. */
+static void a_folder_of_stores_that_cannot_be_read_is_an_error(void **state)
+{
+	struct folder folder = folder_new();
+	struct blob_uses *uses = uses_in(folder.path, 0);
+	static const struct clock clock;
+	char name[BLOB_NAME_SIZE];
+
+	(void)state;
+	assert_int_equal(put(uses, &forms, "demo", "a mail", "a", name), 0);
+	blob_uses_free(uses);
+	uses = blob_uses_new(&(struct blob_uses_settings){ .root = folder.path, .process = "mailin", .clock = &clock });
+	reading_fails = true;
+	assert_int_equal(blob_uses_add(uses, &forms, US_PER_DAY), -EIO);
+	reading_fails = false;
+	blob_uses_free(uses);
+	folder_remove(&folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(a_message_tells_which_blobs_it_names),
 		cmocka_unit_test(no_message_without_a_key_can_own_a_blob),
 		cmocka_unit_test(a_blob_of_two_messages_goes_with_the_second),
 		cmocka_unit_test(a_shops_room_is_its_own_and_a_uses_own),
-		cmocka_unit_test(there_may_be_no_stores_at_all) };
+		cmocka_unit_test(there_may_be_no_stores_at_all),
+		cmocka_unit_test(a_folder_of_stores_that_cannot_be_read_is_an_error) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,11 +85,35 @@ static void a_segment_of_a_path_is_encoded_or_does_not_fit(void **state)
 	assert_false(google_encode("ä", ret, 6));
 }
 
+static void ignore(void *context, const struct http_answer *answer)
+{
+	(void)context, (void)answer;
+}
+
+/* There is no key file, so no request goes out. */
+static void there_may_be_more_scopes_than_tokens(void **state)
+{
+	static const char *const scopes[] = { "a", "b", "c", "d", "e", "f", "a", "f" };
+	static const struct http_caller caller = { .done = ignore };
+	const struct clock clock = clock_system();
+	const struct google_settings settings = { .http.clock = &clock, .key_path = "/nonexistent/google.json" };
+	struct google *google = google_new(&settings);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++) {
+		const struct google_request request = { .scope = scopes[i] };
+
+		google_call_stop(google_call_new(google, &request, &caller, NULL));
+	}
+	google_free(google);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_token_is_used_for_as_long_as_it_says_and_for_an_hour_at_most),
 		cmocka_unit_test(of_a_refusal_one_word_is_repeated_and_nothing_else),
+		cmocka_unit_test(there_may_be_more_scopes_than_tokens),
 		cmocka_unit_test(a_segment_of_a_path_is_encoded_or_does_not_fit),
 	};
 

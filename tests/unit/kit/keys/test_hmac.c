@@ -1,7 +1,8 @@
 /* test_hmac.c: HMAC-SHA256 as RFC 4231 has it */
 #include "bus/base/text.h"
 #include "services/kit/keys/hmac.h"
-#include "tests/unit/cmocka_all.h"
+#include "tests/unit/stderr_of.h"
+#include <openssl/evp.h>
 
 static void assert_hmac(struct bytes key, struct bytes text, const char *expected)
 {
@@ -11,6 +12,27 @@ static void assert_hmac(struct bytes key, struct bytes text, const char *expecte
 	hmac_sha256(key, text, mac);
 	text_hex(mac, sizeof(mac), hex);
 	assert_string_equal(hex, expected);
+}
+
+static void sign_without_providers(void)
+{
+	uint8_t mac[HMAC_LEN];
+
+	EVP_set_default_properties(NULL, "provider=none");
+	hmac_sha256(bytes_of("key"), bytes_of("text"), mac);
+}
+
+/* As with an openssl.cnf that names other providers only. It comes first: a thread looks HMAC up once. */
+static void an_openssl_without_hmac_ends_the_process_with_a_remedy(void **state)
+{
+	char said[8192];
+	int status;
+
+	(void)state;
+	stderr_of(sign_without_providers, said, &status);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_non_null(strstr(said, "check the installation of libssl3 and openssl.cnf"));
 }
 
 static const char first[] = "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7",
@@ -44,6 +66,7 @@ static void an_empty_key_is_a_key(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_openssl_without_hmac_ends_the_process_with_a_remedy),
 		cmocka_unit_test(the_cases_of_the_rfc_hold_in_any_order),
 		cmocka_unit_test(an_empty_key_is_a_key),
 	};

@@ -8,7 +8,7 @@ static const char data[] = "Rose 40 cm, USB-C hub 7-in-1, Vase 12 €, ギフト
 
 static const char *fault(const char *line)
 {
-	return model_line_fault(line, own, data);
+	return model_line_fault(line, "en", own, data);
 }
 
 static void a_plain_line_may_go_in_any_language(void **state)
@@ -69,11 +69,52 @@ static void nothing_is_promised_that_was_not_there(void **state)
 			fail_msg("\"%s\" is believed", lines[i]);
 }
 
+static void a_promise_in_words_is_refused_in_each_language(void **state)
+{
+	static const char *const lines[][2] = {
+		{ "en", "Come back for fifty percent off." }, { "en", "Save ten today." },
+		{ "en", "Only a few dollars more." }, { "en", "We keep a discount for you." },
+		{ "en", "Come back: free shipping." }, { "de", "Nur noch zwei Tage." },
+		{ "de", "Ein paar Euro sparen." }, { "de", "Wir haben einen Gutschein für dich." },
+		{ "fr", "Une remise vous attend." }, { "fr", "Revenez: cinquante pour cent." },
+		{ "es", "Te guardamos un descuento." }, { "it", "Uno sconto ti aspetta." },
+		{ "nl", "Er wacht korting op je." }, { "pt", "Um desconto espera por você." },
+		{ "pt-BR", "Um desconto espera por você." }, { "ja", "割引がございます。" }, { "ja", "半額％" },
+		{ "ar", "لك خصم الآن." }, { "ar", "وفر الآن ٪" }, { "hi", "आपके लिए छूट है।" },
+		{ "sv", "Bara dollars." }, /* a language that the rules do not know */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (!model_line_fault(lines[i][1], lines[i][0], own, data))
+			fail_msg("\"%s\" is believed", lines[i][1]);
+}
+
+static void words_that_were_there_before_may_be_said(void **state)
+{
+	static const char *const lines[][4] = {
+		{ "en", "Your two roses wait.", "Two roses are in your basket.", "" },
+		{ "en", "Your two roses wait.", "Your basket is here.", "Roses 2 x" },
+		{ "en", "Your gift voucher waits.", "Your basket is here.", "Gift VOUCHER" },
+		{ "en", "Your discount waits: 10% off.", "A #1 discount of 10% (ten % off) waits.", "" },
+		{ "de", "Der Rabatt wartet.", "Dein Rabatt ist noch da.", "" },
+		{ "it", "Se sei ancora interessata, torna.", "Ciao, sei ancora interessata?", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		const char *why = model_line_fault(lines[i][1], lines[i][0], lines[i][2], lines[i][3]);
+
+		if (why)
+			fail_msg("\"%s\" is refused: %s", lines[i][1], why);
+	}
+}
+
 static void what_an_items_title_says_is_no_address_to_go_to(void **state)
 {
 	(void)state;
-	assert_non_null(model_line_fault("See evil.example for more.", own, "Rose evil.example"));
-	assert_null(model_line_fault("Your 40 roses wait.", own, "40 roses"));
+	assert_non_null(model_line_fault("See evil.example for more.", "en", own, "Rose evil.example"));
+	assert_null(model_line_fault("Your 40 roses wait.", "en", own, "40 roses"));
 }
 
 static void a_line_is_at_most_160_characters_and_not_bytes(void **state)
@@ -167,8 +208,8 @@ static void a_number_of_any_length_is_refused_like_any_other(void **state)
 		if (!model_paragraph_fault("778 carts.", "en", digits))
 			fail_msg("a number is found in %d digits", lengths[i]);
 		snprintf(line, sizeof(line), "Save %.150s now.", digits);
-		assert_non_null(model_line_fault(line, own, data));
-		assert_non_null(model_line_fault("Save 8 now.", own, digits));
+		assert_non_null(model_line_fault(line, "en", own, data));
+		assert_non_null(model_line_fault("Save 8 now.", "en", own, digits));
 	}
 }
 
@@ -177,6 +218,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_line_may_go_in_any_language),
 		cmocka_unit_test(nothing_is_promised_that_was_not_there),
+		cmocka_unit_test(a_promise_in_words_is_refused_in_each_language),
+		cmocka_unit_test(words_that_were_there_before_may_be_said),
 		cmocka_unit_test(what_an_items_title_says_is_no_address_to_go_to),
 		cmocka_unit_test(a_line_is_at_most_160_characters_and_not_bytes),
 		cmocka_unit_test(a_paragraph_may_say_the_datas_numbers_as_they_stand),

@@ -75,6 +75,21 @@ static void a_mail_that_was_not_delivered_costs_nothing(void **state)
 	harness_free(h);
 }
 
+/* The two months together are right. */
+static void a_release_is_taken_off_its_own_month(void **state)
+{
+	struct harness *h = harness_new(&counts, 1000);
+
+	(void)state;
+	claimed(h, "one", NOVEMBER_30);
+	claimed(h, "one", DECEMBER_1);
+	claimed(h, "one", DECEMBER_1);
+	released(h, "one", DECEMBER_1);
+	assert_int_equal(of(h, NOVEMBER_30).mails, 1);
+	assert_int_equal(of(h, DECEMBER_1).mails, 1);
+	harness_free(h);
+}
+
 static void the_fuller_budget_counts(void **state)
 {
 	struct spend spend = { .tokens = 1600, .mails = 30000, .models_nano_usd = 9 * NANO };
@@ -143,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_shops_are_counted_together_and_each_month_by_itself),
 		cmocka_unit_test(a_mail_that_was_not_delivered_costs_nothing),
+		cmocka_unit_test(a_release_is_taken_off_its_own_month),
 		cmocka_unit_test(the_fuller_budget_counts),
 		cmocka_unit_test(a_model_is_asked_while_the_months_budget_lasts),
 		cmocka_unit_test(what_was_asked_costs_whether_or_not_it_was_of_use),

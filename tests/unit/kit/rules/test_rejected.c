@@ -2,6 +2,8 @@
  * What owners may not write: near-misses, each with the place (marked @ in the text) and a word of what was expected there.
  */
 #include "bus/base/bytes.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
 #include "services/kit/rules/rules.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -416,6 +418,69 @@ static void the_line_that_is_shown_moves_no_cursor(void **state)
 	assert_non_null(strstr(error.shown, "    Carts  2J      [2J\n"));
 }
 
+/* A first word of up to 50 letters with 1 to 4 bytes each. */
+static void a_long_word_is_quoted_in_whole_characters(void **state)
+{
+	static const char *const letters[] = { "x", "\u0436", "\u10d0", "\U00010330" };
+	struct rules rules;
+	struct rules_error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(letters) / sizeof(*letters); i++)
+		for (int count = 1; count <= 50; count++) {
+			_cleanup_(buffer_free) struct buffer text = { 0 };
+
+			for (int j = 0; j < count; j++)
+				buffer_add_text(&text, letters[i]);
+			buffer_add_text(&text, " is no sentence.");
+			assert_int_equal(rules_parse(buffer_text(&text), "EUR", &rules, &error), -EINVAL);
+			if (!text_is_utf8(bytes_of(error.text)) || error.text[strlen(error.text) - 1] != '"')
+				fail_msg("%d letters \"%s\": %s", count, letters[i], error.text);
+		}
+}
+
+static void add_times(const char *letter, int count, struct buffer *ret)
+{
+	for (int i = 0; i < count; i++)
+		buffer_add_text(ret, letter);
+}
+
+/* The caret has to stand below the blank that is shown for the control character; all of it in 80 columns. */
+static void must_show_the_place(const char *letter, int columns, int count)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 }, line = { 0 };
+	struct rules rules;
+	struct rules_error error;
+	int before = count < 50 / columns ? count : 50 / columns, behind;
+
+	add_times(letter, count, &text);
+	buffer_add_text(&text, "\001");
+	add_times(letter, 30, &text);
+	assert_int_equal(rules_parse(buffer_text(&text), "EUR", &rules, &error), -EINVAL);
+	buffer_add_text(&line, "    ");
+	add_times(letter, before, &line);
+	buffer_add_text(&line, " ");
+	if (!text_starts(error.shown, buffer_text(&line)))
+		fail_msg("%d times \"%s\" is shown as\n%s", count, letter, error.shown);
+	behind = (int)(strcspn(error.shown, "\n") - line.len) / (int)strlen(letter);
+	assert_in_range(4 + before * columns + 1 + behind * columns, 4 + before * columns + 20, 79);
+	buffer_clear(&line);
+	buffer_printf(&line, "\n%*s^", 4 + before * columns, "");
+	assert_string_equal(strchr(error.shown, '\n'), buffer_text(&line));
+}
+
+static void the_caret_stands_below_the_error_of_a_long_line(void **state)
+{
+	(void)state;
+	for (int count = 0; count <= 150; count++) {
+		must_show_the_place("x", 1, count);
+		must_show_the_place("\u0436", 1, count);
+		must_show_the_place("\u30ab", 2, count);
+		must_show_the_place("\U00020000", 2, count);
+		must_show_the_place("\U00010330", 1, count);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +494,8 @@ int main(void)
 		cmocka_unit_test(a_time_of_many_digits_is_refused),
 		cmocka_unit_test(days_that_depend_on_holidays_are_refused_in_every_language),
 		cmocka_unit_test(the_line_that_is_shown_moves_no_cursor),
+		cmocka_unit_test(a_long_word_is_quoted_in_whole_characters),
+		cmocka_unit_test(the_caret_stands_below_the_error_of_a_long_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

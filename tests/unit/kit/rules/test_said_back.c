@@ -235,25 +235,61 @@ static void a_name_without_its_neighbours_is_said_back_with_its_amounts(void **s
 	}
 }
 
-/* Small coins: a rate with four zeros behind the point, and one with seven. */
-static void a_tiny_rate_is_said_back_without_an_exponent(void **state)
+static void must_read_back_with_rate(const char *rate)
 {
-	static const char *const rates[] = { "1 IDR is 0.000062 USD.", "1 VND is 0.0000004 USD.",
-		"1 USD is 16129.03 IDR." };
 	struct rules_error error;
 	struct rules rules;
 	char text[200];
 
+	snprintf(text, sizeof(text),
+		"Small carts (under 40 USD): remind after 4 hours. Big carts (over 80 USD): never. %s", rate);
+	if (rules_parse(text, "USD", &rules, &error) < 0)
+		fail_msg("%s: %s", rate, error.text);
+	for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++)
+		must_read_back(&rules, languages[i], text);
+}
+
+/* Small coins: a rate with four zeros behind the point, and one with seven. */
+static void a_tiny_rate_is_said_back_without_an_exponent(void **state)
+{
 	(void)state;
-	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-		snprintf(text, sizeof(text),
-			"Small carts (under 40 USD): remind after 4 hours. Big carts (over 80 USD): never. %s",
-			rates[i]);
-		if (rules_parse(text, "USD", &rules, &error) < 0)
-			fail_msg("%s: %s", rates[i], error.text);
-		for (size_t j = 0; j < sizeof(languages) / sizeof(languages[0]); j++)
-			must_read_back(&rules, languages[j], text);
-	}
+	must_read_back_with_rate("1 IDR is 0.000062 USD.");
+	must_read_back_with_rate("1 VND is 0.0000004 USD.");
+	must_read_back_with_rate("1 USD is 16129.03 IDR.");
+}
+
+/* In another language, 1.085 is one thousand and eighty-five. "1 EUR is ... USD" is English and Dutch. */
+static void a_rate_with_three_decimals_is_said_back_in_one_way_only(void **state)
+{
+	static const char *const rates[] = { "Count 1 EUR as 1.0850 USD.", "Count 1 EUR as 1.085 USD.",
+		"Count 1 USD as 123.456 JPY.", "Count 1 USD as 12.3450 JPY.", "Count 1 USD as 1234.567 JPY.",
+		"Count 1 JPY as 0.007 USD.", "Count 1 USD as 1,000 JPY." };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		must_read_back_with_rate(rates[i]);
+}
+
+static void a_rate_of_many_digits_is_said_back_as_the_same_rate(void **state)
+{
+	(void)state;
+	must_read_back_with_rate("1 EUR is 1.08512345678901 USD.");
+	must_read_back_with_rate("1 EUR is 1.085123456789012345678 USD.");
+	must_read_back_with_rate("Count 3 GBP as 4 USD.");
+	must_read_back_with_rate("Count 100 JPY as 0.58 USD.");
+}
+
+static void a_rate_of_a_hundred_coins_is_said_back_without_stray_digits(void **state)
+{
+	_cleanup_(buffer_free) struct buffer said = { 0 };
+	struct rules_error error;
+	struct rules rules;
+
+	(void)state;
+	assert_int_equal(
+		rules_parse("Carts under 40 USD: 4 hours. Count 100 JPY as 0.58 USD.", "USD", &rules, &error), 0);
+	rules_print(&rules, "en", &said);
+	assert_non_null(strstr(buffer_text(&said), "1 JPY is 0.0058 USD.\n"));
 }
 
 static void each_language_has_sentences_of_its_own(void **state)
@@ -285,6 +321,9 @@ int main(void)
 		cmocka_unit_test(each_language_has_sentences_of_its_own),
 		cmocka_unit_test(a_name_without_its_neighbours_is_said_back_with_its_amounts),
 		cmocka_unit_test(a_tiny_rate_is_said_back_without_an_exponent),
+		cmocka_unit_test(a_rate_with_three_decimals_is_said_back_in_one_way_only),
+		cmocka_unit_test(a_rate_of_many_digits_is_said_back_as_the_same_rate),
+		cmocka_unit_test(a_rate_of_a_hundred_coins_is_said_back_without_stray_digits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

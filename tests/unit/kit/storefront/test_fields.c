@@ -1,6 +1,7 @@
 /* test_fields.c: what is taken from the bodies that storefronts really send, and what counts as not given */
 #include "bus/base/bytes.h"
 #include "bus/base/memory.h"
+#include "services/kit/storefront/event.h"
 #include "services/kit/storefront/fields.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
@@ -322,6 +323,17 @@ static void a_currency_is_one_that_there_is(void **state)
 	assert_int_equal(field_currency(field_of("\"EUR\""), "other", currency), 0);
 }
 
+/* fields_parse asserts that the body before was freed. */
+static void a_body_of_another_topic_is_not_kept_open(void **state)
+{
+	const struct event_source source = { .topic = "carts/update" };
+	static struct event event;
+
+	(void)state;
+	assert_int_equal(shopify_read_privacy(&source, bytes_of("{}"), &event), READ_UNREADABLE);
+	assert_non_null(parsed("{}"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +350,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_url_is_whole_and_of_the_web, done),
 		cmocka_unit_test_teardown(an_amount_is_text_or_a_number_and_never_below_nothing, done),
 		cmocka_unit_test_teardown(a_currency_is_one_that_there_is, done),
+		cmocka_unit_test_teardown(a_body_of_another_topic_is_not_kept_open, done),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
