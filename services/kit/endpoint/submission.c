@@ -19,7 +19,7 @@
 
 /* --- the counters: told to the broker for the monitor, and logged --- */
 
-enum { OF_OTHERS = 2 + 6 }; /* further counters: 2 of the gateway's http.c, 5 of blob_uses_tell() */
+enum { OF_OTHERS = 2 + 6 }; /* further counters: 2 of the gateway's http.c, 6 of blob_uses_tell() */
 static_assert(
 	sizeof(struct counters) / sizeof(uint64_t) + OF_OTHERS <= METRICS_BESIDE, "the heartbeat has room for no more");
 
