@@ -1,9 +1,12 @@
 /*
- * backup_known.c: one of backup, restore and erase at a time, and which backups were made here
+ * backup_known.c: lets one of backup, restore and erase run at a time, and remembers which backups were made
+ * here
  *
- * Owns:      <state>/.backup.lock, and <state>/backups.json: an array of {"folder", "inode"} (of what the folder lies in).
- * Promises:  a backup is known before it holds anything. One whose folder is not there was deleted if what it lay in is there;
- *            else it may come back, as a disk that is not mounted does, and stays known.
+ * Owns:      <state>/.backup.lock, and <state>/backups.json: an array of {"folder", "inode"} (the inode is
+ *            that of the folder above).
+ * Promises:  a backup is on the list before it holds anything. A backup whose folder is missing counts as
+ *            deleted if the folder above is there; else it may come back, as on a disk that is not mounted
+ *            now, and stays on the list.
  * Read next: backup.c, erase_copy.c
  */
 #include "services/cartbus/backup/backup_folder.h"
@@ -92,7 +95,7 @@ static int write_list(const struct command *command, const json_t *list)
 	return r < 0 ? EXIT_NO : EXIT_FINE;
 }
 
-/* Of the folder that a folder lies in; 0: it is not there. */
+/* The inode of the folder above; 0: there is no such folder. */
 static json_int_t inode_above(const char *folder)
 {
 	char path[PATH_MAX];

@@ -1,8 +1,9 @@
 /*
- * recover_sends_publish.c: what forbids a mail, noted in the note of a restore and said again at its release
+ * recover_sends_publish.c: notes what forbids a mail in the note of a restore, and publishes it at the
+ * release
  *
- * Promises:  said twice it changes nothing: each has an idempotency key of its own. A mode is only ever made stricter than the log has it;
- *            what was looser is told, and a person decides.
+ * Promises:  publishing twice changes nothing, because each message has its own idempotency key. A mode is
+ *            only ever made stricter than the log has it; a looser mode is reported, and the admin decides.
  * Read next: restore_release.c (when), recover_sends.h
  */
 #include "services/cartbus/backup/recover_sends.h"
@@ -112,7 +113,7 @@ json_t *recover_sends_count(const json_t *said, const json_t *modes)
 		const char *kind = kind_of(member_text(one, "topic"));
 		char what[400];
 
-		/* In a note of an older release each has its name alone. */
+		/* In a note of an older release a message has no subject: the name counts. */
 		snprintf(what, sizeof(what), "%s/%.80s/%.250s", kind, member_text(one, "shop"),
 			json_object_get(one, "subject") ? member_text(one, "subject") : name);
 		if (json_object_get(counted, what))
@@ -189,7 +190,7 @@ static int say_mode(const struct command *command, struct client *client, const 
 struct learnt {
 	const json_t *one;
 	int64_t at_us;
-	size_t nth; /* in the order in which it was learnt */
+	size_t nth; /* its place in the order of learning */
 };
 
 static int by_time(const void *left, const void *right)
@@ -201,7 +202,7 @@ static int by_time(const void *left, const void *right)
 	return a->nth < b->nth ? -1 : 1;
 }
 
-/* It was learnt from several places, of which one may know what came before the other's. Free it. */
+/* Sorts the messages by time, because they were learnt from several places. The caller frees the array. */
 static struct learnt *in_order_of_time(const json_t *said)
 {
 	struct learnt *all = memory_new((json_object_size(said) + 1) * sizeof(*all));

@@ -1,13 +1,14 @@
 /*
- * restore.c: `cartbus restore`: a backup becomes the log again, and no mail goes twice for it
+ * restore.c: `cartbus restore`: puts a backup in the place of the log, and sends no mail twice because of it
  *
  * Owns:      <state>/restore.json between a restore and its release: what the services knew to be mailed.
- * Promises:  nothing is deleted: what was there is put aside. The log gets another identity, so nobody takes it for the one it
- *            was copied from, and the broker claims no mail until --release. What was mailed after the backup is learnt from the
- *            states of senders and waiter before they are put aside, and said again before the first claim. After a
- *            restore that was cut short the broker does not start until the restore was run again; what was learnt by then is
- *            kept. Persons erased after the backup was made are erased from the copy before it becomes the log.
- * Fails by:  stopping before anything was moved when something runs, or the backup is not what it was.
+ * Promises:  nothing is deleted: the old files are put aside. The log gets a new identity, so that no process
+ *            takes it for the log that it was copied from, and the broker claims no mail until --release.
+ *            What was mailed after the backup is learnt from the states of senders and waiter before they are
+ *            put aside, and published again before the first claim. After a restore that was cut short the
+ *            broker does not start until the restore is run again; what was learnt by then is kept. Persons
+ *            who were erased after the backup was made are erased from the copy before it becomes the log.
+ * Fails by:  stopping before any file moves if a process runs, or if the backup is damaged.
  * Read next: recover_sends.c, backup_folder.c, bus/broker/queue/claim.c (why nothing is claimed)
  */
 #include "services/cartbus/backup/restore.h"
@@ -40,27 +41,30 @@
 
 enum { PATH_BYTES = 900 };
 
-static const int64_t OVERLAP_US = 1 * US_PER_HOUR; /* clocks of several machines */
+static const int64_t OVERLAP_US = 1 * US_PER_HOUR; /* the clocks of several machines may differ */
 
 DEFINE_CLEANUP(DIR *, closedir)
 
 struct restoring {
 	const struct command *command;
 	const char *state, *folder,
-		*erasures; /* erasures: a list, or a backup that has one; NULL: those that lie about */
+		*erasures; /* erasures: a list, or a backup that has one; NULL: only the lists found here */
 	char aside[PATH_BYTES];
 	const char *sidelog; /* a copy of the side log; NULL: none was given */
 	size_t erased;       /* messages */
 	struct backup_sum blobs;
 	json_t *note, *list; /* backup.json; who was erased */
 	struct recover_sends recovery;
-	int stores;            /* that knew what was mailed, of an older restore ... */
-	bool was_covered;      /* ... which knew what forbids a mail ... */
-	uint64_t was_known_to; /* ... up to this message, where it was of the same backup */
+	int stores;            /* of an older restore: the states that knew what was mailed */
+	bool was_covered;      /* the older restore knew all that forbids a mail */
+	uint64_t was_known_to; /* it knew up to this message, if it was of the same backup */
 	bool has_older, is_same_backup;
 };
 
-/* A name of a folder in the state that holds a store: the broker's log, whole or not, or a service's fold. */
+/*
+ * true: the folder of this name in the state holds a store: the broker's log, complete or not, or a service's
+ * fold.
+ */
 static bool is_store(const char *state, const char *name)
 {
 	char path[PATH_BYTES];
@@ -84,7 +88,7 @@ static int each_store(struct restoring *restoring, store_fn *each)
 	return r;
 }
 
-/* A broker that starts holds its own lock long before its log is open. */
+/* A starting broker holds its own lock long before its log is open. */
 static int refuse_running_broker(const struct restoring *restoring)
 {
 	char path[PATH_BYTES];
@@ -112,7 +116,7 @@ static int refuse_running(struct restoring *restoring, const char *name)
 	return -EBUSY;
 }
 
-/* The broker's log cannot be read as a service's state. */
+/* Learns from a service's state. The broker's log is no such state, and is skipped. */
 static int learn(struct restoring *restoring, const char *name)
 {
 	char path[PATH_BYTES];
@@ -122,8 +126,7 @@ static int learn(struct restoring *restoring, const char *name)
 		return 0;
 	snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
 	r = recover_sends_folder(&restoring->recovery, name, path);
-	return r == -EUCLEAN ? 0
-			     : r; /* one that is damaged knows nothing; one that cannot be read today may know much */
+	return r == -EUCLEAN ? 0 : r; /* a damaged state tells nothing; one that cannot be read now may tell much */
 }
 
 static int put_file_aside(const struct restoring *restoring, const char *name, const char *file)
@@ -135,7 +138,10 @@ static int put_file_aside(const struct restoring *restoring, const char *name, c
 	return rename(from, to) < 0 ? -errno : 0;
 }
 
-/* Plain files only: a spool, and what was rejected, lie in folders and stay. CURRENT last: it says that there is still a store. */
+/*
+ * Moves plain files only: spools and rejected webhooks are in folders below, and stay. CURRENT is moved last,
+ * because it tells that there is still a store.
+ */
 static int put_aside(struct restoring *restoring, const char *name)
 {
 	char from[PATH_BYTES], to[PATH_BYTES];
@@ -163,7 +169,9 @@ static int put_aside(struct restoring *restoring, const char *name)
 	return r >= 0 && has_current ? put_file_aside(restoring, name, "CURRENT") : r;
 }
 
-/* Puts aside also the side logs that were put away beside it: the note holds what they tell. */
+/*
+ * Puts aside the side log, and the earlier ones that were put away beside it: the note holds what they tell.
+ */
 static int put_sidelogs_aside(const struct restoring *restoring)
 {
 	char folder[PATH_BYTES], aside[PATH_BYTES];
@@ -201,7 +209,10 @@ static int give_identity(const struct restoring *restoring)
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : -EIO;
 }
 
-/* *ret: NULL when there is none. One that cannot be read is not the same as none: it complains. */
+/*
+ * Reads the note of a restore. *ret is NULL if there is none. It complains if there is one that cannot be
+ * read.
+ */
 int restore_read_note(const struct command *command, const char *state, json_t **ret)
 {
 	char path[PATH_BYTES];
@@ -224,8 +235,9 @@ static json_int_t backup_time(const json_t *note)
 }
 
 /*
- * A restore that was cut short, or not released, knew what nobody may know any more: it had put the states aside. It learnt what
- * was mailed after its own backup only: with an earlier one, what went between the two would go again. false: so it is.
+ * Adds the note of a restore that was cut short or not released, because the states that it learnt from are
+ * put aside. That note tells only what was mailed after its own backup. With an earlier backup, mails sent
+ * between the two backups would be sent again: then it complains and returns false.
  */
 static bool add_older_note(struct restoring *restoring)
 {
@@ -261,19 +273,22 @@ static int stores_of(const struct restoring *restoring)
 	return restoring->recovery.accounts + restoring->stores;
 }
 
-/* Of a log that an older restore made, or of a backup of it: it tells nothing of what that restore did not know. */
+/*
+ * true: a survivor is of a log that an older restore made, or the backup is another one than that restore's.
+ * It tells nothing that the older restore did not know.
+ */
 static bool is_of_later_log(const struct restoring *restoring)
 {
 	return restoring->has_older && (restoring->recovery.has_other_log || !restoring->is_same_backup);
 }
 
-/* 0: there is a time of which no state tells what was mailed. */
+/* 0: for some time, no state tells what was mailed. */
 static int stores_that_know(const struct restoring *restoring)
 {
 	return is_of_later_log(restoring) && restoring->stores == 0 ? 0 : stores_of(restoring);
 }
 
-/* What an older restore knew says nothing of what was heard after it. */
+/* The knowledge of an older restore does not cover what was heard after it. */
 static bool is_covered(const struct restoring *restoring)
 {
 	const struct recover_sends *recovery = &restoring->recovery;
@@ -283,7 +298,10 @@ static bool is_covered(const struct restoring *restoring)
 	return recover_sends_is_covered(recovery) || (restoring->was_covered && !recovery->has_other_log);
 }
 
-/* Up to which message what forbids a mail is known; nothing beyond the backup: where that ends. */
+/*
+ * The last message up to which it is known what forbids a mail. If nothing is known beyond the backup, it is
+ * the backup's last message.
+ */
 static uint64_t known_to(const struct restoring *restoring)
 {
 	const struct recover_sends *recovery = &restoring->recovery;
@@ -318,7 +336,7 @@ static int set_mark(const struct restoring *restoring)
 	return file_write_durably(path, bytes_of("cartbus restore did not come to its end: run it again\n"), 0600);
 }
 
-/* Only when the disk holds all of it: a state that a power cut brings back would be of the log that went. */
+/* Syncs the disk first: otherwise a power cut could bring back a state of the replaced log. */
 static int lift_mark(const struct restoring *restoring)
 {
 	char path[PATH_BYTES];
@@ -448,7 +466,7 @@ static int erase_again(struct restoring *restoring)
 	return restoring->note ? EXIT_FINE : EXIT_NO;
 }
 
-/* Of the backups that lie in the same folder a later one may hold a later copy. */
+/* A later backup in the same folder may hold a later copy of the side log. */
 static int learn_from_beside(struct restoring *restoring)
 {
 	char above[PATH_BYTES], path[PATH_BYTES + 300];
@@ -517,7 +535,7 @@ static int restore_locked(struct restoring *restoring)
 	json_t *note;
 	int ended = backup_verify(restoring->command, restoring->folder, &sum, &restoring->note);
 
-	note = json_incref(restoring->note); /* what was learnt refers to it, and an erasure exchanges it */
+	note = json_incref(restoring->note); /* `recovery` borrows from it, and an erasure replaces it */
 	if (ended == EXIT_FINE) {
 		restoring->list = erase_copy_list(restoring->command, restoring->folder, restoring->erasures);
 		ended = restoring->list ? learn_all(restoring) : EXIT_NO;
