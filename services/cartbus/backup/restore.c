@@ -126,7 +126,7 @@ static int learn(struct restoring *restoring, const char *name)
 		return 0;
 	snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
 	r = recover_sends_folder(&restoring->recovery, name, path);
-	return r == -EUCLEAN ? 0 : r; /* a damaged state tells nothing; one that cannot be read now may tell much */
+	return r == -EUCLEAN ? 0 : r; /* a damaged state tells nothing; an unreadable one may tell much */
 }
 
 static int put_file_aside(const struct restoring *restoring, const char *name, const char *file)
