@@ -1,10 +1,12 @@
 /*
- * mailin.c: mails that came back and could not be read: list them, show one, have them read once more
+ * mailin.c: the mails that came back and could not be read: lists them, shows one, and has them read once
+ * more
  *
- * Works on the files alone: whether mailin runs or not. What is to be read once more is moved, and mailin finds it.
+ * The commands work on the files alone, whether mailin runs or not. A mail that is to be read once more is
+ * moved to a folder where mailin finds it.
  *
- * Promises: prints nothing that a terminal would obey; moves a mail, and never deletes one. Root works here in folders of the user who
- *           has read strangers' mails: nothing that lies there leads out of them.
+ * Promises:  prints nothing that a terminal would obey; moves mails, and never deletes one. Root works here
+ *            in folders of the user that reads strangers' mails: no link in them is followed.
  * Read next: services/platform/mailin/quarantine.h (the folders)
  */
 #include "bus/base/cleanup.h"
@@ -58,7 +60,7 @@ static void add_base(struct bases *bases, const char *path)
 		bases->count += TEXT_COPY(bases->paths[bases->count], path);
 }
 
-/* The maildir, and the states of all that are called mailin. */
+/* Finds the maildir, and the state folders of all instances of mailin. */
 static void find_bases(const struct command *command, struct bases *ret)
 {
 	const char *folder = config_get(command->config, "mailin", NULL, "folder");
@@ -146,7 +148,7 @@ static int each_mail(const struct command *command, mail_fn *call, void *context
 
 /* ---- list ---- */
 
-/* Plain ASCII and line ends: no terminal takes it for a command. */
+/* Keeps plain ASCII and line ends, which no terminal takes for a command. */
 static char safe_character(char c)
 {
 	if (c == '\r')

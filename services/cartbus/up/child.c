@@ -1,10 +1,10 @@
 /*
  * child.c: one process under `cartbus up`
  *
- * Owns:      the process, the pipe with its lines.
- * Promises:  a child dies with its supervisor (SIGTERM by the kernel); Ctrl-C in the terminal reaches the supervisor alone, so
- *            that children stop in order. A child that ends is started again, later each time: 0.2 s,
- *            doubling, at most 10 s.
+ * Owns:      the process, and the pipe with its lines.
+ * Promises:  a child dies with its supervisor (SIGTERM by the kernel); Ctrl-C in the terminal reaches the
+ *            supervisor alone, so that children stop in order. A child that ends is started again, later each
+ *            time: 0.2 s, doubling, at most 10 s.
  */
 #include "services/cartbus/up/child.h"
 
@@ -70,7 +70,10 @@ int child_start(struct child *child, const struct child_place *place, int64_t no
 	return 0;
 }
 
-/* "<6>intake: cart changed" is said as "intake       cart changed": the level is for the journal, the name stands before it. */
+/*
+ * "<6>intake: cart changed" is printed as "intake       cart changed": the level is for the journal, and the
+ * name begins the line.
+ */
 static void pass_on(const struct child *child)
 {
 	const char *line = child->line, *colon;

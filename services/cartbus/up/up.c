@@ -1,9 +1,10 @@
 /*
- * up.c: `cartbus up`: one supervisor, everything in the foreground
+ * up.c: `cartbus up`: runs everything in the foreground under one supervisor
  *
- * Owns:      the processes, their order, the socket on which they say that they are ready.
- * Promises:  the broker first, the others when it is ready; "ready" is printed when all are; what dies is started again with a
- *            growing wait; on SIGINT or SIGTERM all stop one by one in the reverse order, the broker last.
+ * Owns:      the processes, their order, and the socket on which they report that they are ready.
+ * Promises:  the broker starts first, the others when it is ready; "ready" is printed when all are; a process
+ *            that dies is started again after a growing wait; on SIGINT or SIGTERM all stop one by one in the
+ *            reverse order, the broker last.
  * Fails by:  giving up when a process dies five times without ever being ready: its own last lines say why.
  * Read next: child.c, prepare.c
  */
@@ -65,7 +66,10 @@ static pid_t sayer_of(struct msghdr *message)
 	return 0;
 }
 
-/* Reads what is there; calls ready(context, pid) for each READY=1. The kernel vouches for the pid. */
+/*
+ * Reads the datagrams that are there; calls ready(context, pid) for each READY=1. The kernel vouches for the
+ * pid.
+ */
 static void notify_hear(int fd, void (*ready)(void *context, pid_t pid), void *context)
 {
 	char text[1024], control[CMSG_SPACE(sizeof(struct ucred))];
@@ -99,7 +103,7 @@ struct supervisor {
 	int signals, notify;
 	char notify_path[108];
 	bool said_ready, stopping, gave_up;
-	int stopping_at;    /* the child that was asked to go; all after it are gone */
+	int stopping_at;    /* the child that was asked to stop; all after it have ended */
 	int64_t kill_us;    /* when it is killed instead */
 	struct clock clock; /* true time; the configuration's clock may run faster */
 };
@@ -147,7 +151,10 @@ static void start(struct supervisor *all, struct child *child)
 	}
 }
 
-/* The broker alone until it is ready for the first time; then each program that is not running and whose time has come. */
+/*
+ * Starts the broker alone until it was ready once; then each program that is not running and whose time has
+ * come.
+ */
 static void start_what_is_due(struct supervisor *all)
 {
 	int many = all->children[0].was_ready ? all->count : 1;
@@ -184,7 +191,7 @@ static void stop_all(struct supervisor *all)
 	print_line("stopping", "");
 }
 
-/* One step of stopping; true: all are gone. */
+/* Does one step of stopping. true: all children have ended. */
 static bool stop_next(struct supervisor *all)
 {
 	bool waiting = all->stopping_at < all->count && all->children[all->stopping_at].pid != 0;
@@ -240,7 +247,7 @@ static void hear_signals(struct supervisor *all)
 
 	while (read(all->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD && all->stopping)
-			all->kill_us = 0; /* asked twice: the one we wait for is not waited for any longer */
+			all->kill_us = 0; /* asked twice: it kills the child that it waits for */
 		else if (info.ssi_signo != SIGCHLD)
 			stop_all(all);
 	}
