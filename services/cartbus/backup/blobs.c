@@ -29,7 +29,7 @@
 
 enum {
 	FOLDERS_OPEN = 16,
-	BESIDE_CONTENT = 3 * 4096 /* disk bytes of each blob: its last block, its reference, the reference's folder */
+	BESIDE_CONTENT = 3 * 4096 /* on the disk, of each blob: last block, reference, folder of the reference */
 };
 
 struct copying {

@@ -27,7 +27,8 @@
 
 static void hear_nothing(const char *words, void *context)
 {
-	(void)words, (void)context; /* the configuration was reported; a user who may not read the log sees no carts */
+	/* the configuration was reported; a user who may not read the log sees no carts */
+	(void)words, (void)context;
 }
 
 /* ---- links of carts ---- */

@@ -46,8 +46,8 @@ bool data_subject_has_cart(const struct data_subject *data_subject, struct bytes
 const char *data_subject_hash(const struct data_subject *data_subject, size_t i);
 const char *data_subject_address(const struct data_subject *data_subject, size_t i);
 const char *data_subject_customer(const struct data_subject *data_subject, size_t i);
-const char *data_subject_cart(
-	const struct data_subject *data_subject, size_t i); /* our ids of the carts whose last cart.state was open */
+/* our ids of the carts whose last cart.state was open */
+const char *data_subject_cart(const struct data_subject *data_subject, size_t i);
 
 /* --- data_subject_record.c --- */
 

@@ -119,8 +119,8 @@ static bool is_settled(const json_t *queues, const void *context)
 /* Waits until intake and unsub have handled all messages that were published up to now. */
 static int erase_wait_settled(struct erasure *erasure)
 {
-	int64_t said_us =
-		clock_wall_us(&erasure->command->clock) + US_PER_S; /* log time: the broker has this machine's clock */
+	/* log time: the broker has this machine's clock */
+	int64_t said_us = clock_wall_us(&erasure->command->clock) + US_PER_S;
 
 	return wait_for(erasure, "queues", is_settled, &said_us, SETTLE_LOOKS,
 		"intake and unsub have not heard that this person is not mailed any more: do they run? Nothing was "
@@ -309,8 +309,8 @@ static int erase_messages(struct erase *erase)
 		return ended;
 	ended = settle_requests(erase);
 	erasure->takes_requests = true;
-	erasure->who =
-		NULL; /* some requests have only a customer id; by now only `again` tells that it is the person's */
+	/* some requests have only a customer id; by now only `again` tells that it is the person's */
+	erasure->who = NULL;
 	ended = ended ? ended : erase_look(erasure);
 	return ended ? ended : erase_rounds(erasure);
 }
@@ -421,8 +421,8 @@ static int erase(struct erase *erase)
 	int lock = -1, ended;
 
 	first.takes_requests = true;
-	ended = shops_know(
-		first.command, first.client, first.shop); /* a removed shop too: the log still has its messages */
+	/* a removed shop too: the log still has its messages */
+	ended = shops_know(first.command, first.client, first.shop);
 	ended = ended ? ended : erase_look(&first);
 	if (!ended && first.dry_run) {
 		erase->erasure = first;

@@ -15,7 +15,8 @@ struct erasure {
 	struct data_subject *data_subject;
 	json_t *messages, *with_keys; /* message numbers; with_keys: their idempotency keys are erased too */
 	json_t *requests;             /* open privacy requests about the person, by their ids */
-	json_t *owners;       /* texts of the owner, by topic and key: the message that names the person; 0: none */
+	/* texts of the owner, by topic and key: the message that names the person; 0: none */
+	json_t *owners;
 	json_t *carts, *days; /* ids of the person's carts; days of the shop with messages about the person */
 	size_t erased;
 	json_t *blobs;          /* {"name", "owner"} of each blob that a found message names */

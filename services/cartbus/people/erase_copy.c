@@ -314,7 +314,8 @@ int erase_copy(const struct command *command, const char *folder, const json_t *
 	if (!copying.note)
 		return EXIT_NO;
 	backup_log_path(folder, copying.note, copying.log_path);
-	text_random_name(name); /* a new name: a process of an earlier, killed run does not write into this folder */
+	/* a new name: a process of an earlier, killed run does not write into this folder */
+	text_random_name(name);
 	snprintf(copying.state, sizeof(copying.state), "%s/erasing.%.8s", folder, name);
 	snprintf(copying.inside, sizeof(copying.inside), "%s/broker", copying.state);
 	copying.pending = erasures_but(list, json_object_get(copying.note, "erased"));

@@ -17,8 +17,8 @@
  * not known.
  */
 json_t *erasures_read(const struct command *command, const char *path);
-int erasures_write(const struct command *command, const char *path,
-	const json_t *list);                                            /* durably; complains, returns an exit code */
+/* Writes the list durably. Complains, and returns an exit code. */
+int erasures_write(const struct command *command, const char *path, const json_t *list);
 void erasures_merge(json_t *list, const json_t *other);                 /* adds the entries that `list` lacks */
 void erasures_path(const struct command *command, char ret[PATH_ROOM]); /* of <state>/erasures.json */
 

@@ -31,9 +31,9 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-/* ---- the listening end of sd_notify's protocol: datagrams of "KEY=VALUE" lines (bus/base/notify.h is the other end) ---- */
+/* ---- the listening end of sd_notify's protocol: datagrams of "KEY=VALUE" lines (see bus/base/notify.h) ---- */
 
-/* a datagram socket at `path`, or a negative errno */
+/* Opens a datagram socket at `path`. Returns it, or a negative errno. */
 static int notify_open(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -93,7 +93,8 @@ static void notify_hear(int fd, void (*ready)(void *context, pid_t pid), void *c
 /* ---- the supervisor ---- */
 
 enum { CHILDREN_MAX = 64, SENDERS_MAX = 32, DEATHS_BEFORE_GIVING_UP = 5 };
-#define STOP_PATIENCE_US (10 * US_PER_S) /* then SIGKILL: longer than any process needs, a gateway answers within 4 s */
+/* Then SIGKILL. This is longer than any process needs: a gateway answers within 4 s. */
+#define STOP_PATIENCE_US (10 * US_PER_S)
 
 struct supervisor {
 	const struct command *command;
