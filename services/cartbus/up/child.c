@@ -50,17 +50,22 @@ static void become(const struct child *child, const struct child_place *place, i
 
 int child_start(struct child *child, const struct child_place *place, int64_t now_us)
 {
-	int ends[2];
+	int ends[2], failed;
+	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	fflush(NULL);
-	child->pid = fork();
-	if (child->pid < 0)
-		return -errno;
-	if (child->pid == 0)
+	pid = fork();
+	failed = pid < 0 ? -errno : 0;
+	if (pid == 0)
 		become(child, place, ends[1]);
 	close(ends[1]);
+	if (failed) { /* pid stays 0: kill(-1) would signal every process of this user */
+		close(ends[0]);
+		return failed;
+	}
+	child->pid = pid;
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	child->output = ends[0];
 	child->ready = false;

@@ -30,6 +30,7 @@ struct child_place {
 };
 
 const char *child_name(const struct child *child);
+/* A negative errno: it does not run, and pid is 0 as before. */
 int child_start(struct child *child, const struct child_place *place, int64_t now_us);
 /* Passes complete lines on to stderr, each with the child's name before it. */
 void child_read(struct child *child);

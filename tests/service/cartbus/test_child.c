@@ -6,11 +6,13 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/descriptors.h"
 #include "tests/unit/folder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- what it says ---- */
 
@@ -233,6 +235,34 @@ static int run(const struct folder *folder, const char *program, const char *ins
 	return status;
 }
 
+static bool may_not_fork;
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+
+/* In the place of fork (the linker's --wrap). */
+pid_t __wrap_fork(void)
+{
+	errno = EAGAIN;
+	return may_not_fork ? -1 : __real_fork();
+}
+
+/* Its pid is signalled when all stop: kill(-1) would end every process of the user. */
+static void one_that_cannot_be_forked_has_no_pid_and_leaves_nothing_open(void **state)
+{
+	const struct child_place place = { .bin = "/nowhere", .config = "/my.conf", .notify = "/my.notify" };
+	int before = lowest_free_descriptor(), r;
+
+	(void)state;
+	child = (struct child){ .program = "intake", .output = -1 };
+	may_not_fork = true;
+	r = child_start(&child, &place, 55);
+	may_not_fork = false;
+	assert_int_equal(r, -EAGAIN);
+	assert_int_equal(child.pid, 0);
+	assert_int_equal(child.output, -1);
+	assert_int_equal(lowest_free_descriptor(), before);
+}
+
 static void it_begins_in_a_group_of_its_own_with_its_configuration(void **state)
 {
 	struct folder folder = folder_new();
@@ -266,6 +296,7 @@ int main(void)
 		cmocka_unit_test(one_that_dies_again_and_again_waits_longer_each_time),
 		cmocka_unit_test(a_good_long_run_is_forgiven_all_before_it),
 		cmocka_unit_test(one_that_was_asked_to_go_does_not_begin_again),
+		cmocka_unit_test(one_that_cannot_be_forked_has_no_pid_and_leaves_nothing_open),
 		cmocka_unit_test(it_begins_in_a_group_of_its_own_with_its_configuration),
 	};
 
