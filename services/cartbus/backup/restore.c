@@ -2,8 +2,9 @@
  * restore.c: `cartbus restore`: puts a backup in the place of the log, and sends no mail twice because of it
  *
  * Owns:      <state>/restore.json between a restore and its release: what the services knew to be mailed.
- * Promises:  nothing is deleted: the old files are put aside. The log gets a new identity, so that no process
- *            takes it for the log that it was copied from, and the broker claims no mail until --release.
+ * Promises:  nothing is deleted but a snapshot that a killed backup left: the old files are put aside. The log
+ *            gets a new identity, so that no process takes it for the log that it was copied from, and the
+ *            broker claims no mail until --release.
  *            What was mailed after the backup is learnt from the states of senders and waiter before they are
  *            put aside, and published again before the first claim. After a restore that was cut short the
  *            broker does not start until the restore is run again; what was learnt by then is kept. Persons
@@ -365,6 +366,7 @@ static int put_in_place(struct restoring *restoring)
 	r = write_note(restoring);
 	if (r >= 0)
 		r = set_mark(restoring);
+	backup_remove_snapshots(restoring->command);
 	if (r >= 0)
 		r = each_store(restoring, put_aside);
 	if (r >= 0)

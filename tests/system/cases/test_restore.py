@@ -172,6 +172,18 @@ def test_without_anybody_who_knows_no_mail_goes_before_it_is_released(system, ke
     wait_until(lambda: mails_to(keep, "ada@mail.example") == 2, "the mail that nobody knew of")
 
 
+def test_what_a_killed_backup_left_does_not_stand_in_the_way(system):
+    system.cartbus("backup", str(system.folder / "backup"))
+    system.ask("snapshot")  # what a backup asks for, and removes when it is not killed
+    stop_all(system)
+    log = system.folder / "state" / "broker"
+    assert list(log.glob("snapshot-*"))
+    system.cartbus("restore", str(system.folder / "backup"))
+    assert not list(log.glob("snapshot-*"))
+    system.start("broker")
+    assert system.ask("status")["head"] > 0
+
+
 def diaries(state):
     """RocksDB's, of each service: whoever opens a store for writing begins another."""
     return {path: path.stat().st_ino for path in state.glob("*/LOG*")}
