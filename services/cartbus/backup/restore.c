@@ -60,6 +60,8 @@ struct restoring {
 	bool was_covered;      /* the older restore knew all that forbids a mail */
 	uint64_t was_known_to; /* it knew up to this message, if it was of the same backup */
 	bool has_older, is_same_backup;
+	int log_lock;     /* the broker's, held by this restore; -1: none */
+	bool made_folder; /* the log's folder was not there before */
 };
 
 /*
@@ -89,19 +91,46 @@ static int each_store(struct restoring *restoring, store_fn *each)
 	return r;
 }
 
-/* A starting broker holds its own lock long before its log is open. */
-static int refuse_running_broker(const struct restoring *restoring)
+/*
+ * Takes the lock that a broker takes before it opens its log, so that none starts until the mark is set: the
+ * erasures before that may take minutes. Where no broker ran yet, its folder is made for that.
+ */
+static int keep_broker_away(struct restoring *restoring)
 {
 	char path[PATH_BYTES];
-	int lock = -1, r;
+	int r;
 
+	snprintf(path, sizeof(path), "%s/broker", restoring->state);
+	restoring->made_folder = mkdir(path, 0700) == 0;
 	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
-	r = file_lock(path, &lock);
+	r = file_lock(path, &restoring->log_lock);
+	if (r == 0)
+		return EXIT_FINE;
 	if (r == -EBUSY)
 		complain(restoring->command, "the broker runs: stop everything first");
-	if (lock >= 0)
-		close(lock);
-	return r == -EBUSY ? r : 0;
+	else
+		complain(restoring->command, "%s: %s", path, strerror(-r));
+	return EXIT_NO;
+}
+
+static void remove_log_folder(const struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/broker", restoring->state);
+	rmdir(path);
+}
+
+/* A restore that failed leaves no empty folder: it may be of another user than the broker's. */
+static void let_broker_start(const struct restoring *restoring, bool has_failed)
+{
+	if (restoring->log_lock < 0)
+		return;
+	if (restoring->made_folder && has_failed)
+		remove_log_folder(restoring);
+	close(restoring->log_lock);
 }
 
 static int refuse_running(struct restoring *restoring, const char *name)
@@ -109,7 +138,7 @@ static int refuse_running(struct restoring *restoring, const char *name)
 	char path[PATH_BYTES];
 
 	if (strcmp(name, "broker") == 0)
-		return refuse_running_broker(restoring);
+		return 0; /* keep_broker_away */
 	snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
 	if (!state_folder_is_in_use(path))
 		return 0;
@@ -133,34 +162,36 @@ static int learn(struct restoring *restoring, const char *name)
 static int put_file_aside(const struct restoring *restoring, const char *name, const char *file)
 {
 	char from[PATH_BYTES], to[PATH_BYTES];
+	int r;
 
+	snprintf(to, sizeof(to), "%s/%s", restoring->aside, name);
+	r = file_make_folders(to, 0700);
 	snprintf(from, sizeof(from), "%s/%s/%s", restoring->state, name, file);
 	snprintf(to, sizeof(to), "%s/%s/%s", restoring->aside, name, file);
-	return rename(from, to) < 0 ? -errno : 0;
+	return r < 0 ? r : rename(from, to) < 0 ? -errno : 0;
 }
 
 /*
- * Moves plain files only: spools and rejected webhooks are in folders below, and stay. CURRENT is moved last,
- * because it tells that there is still a store.
+ * Moves plain files only: spools and rejected webhooks are in folders below, and stay. The broker's lock, which
+ * is held, stays too. CURRENT is moved last, because it tells that there is still a store.
  */
 static int put_aside(struct restoring *restoring, const char *name)
 {
-	char from[PATH_BYTES], to[PATH_BYTES];
+	char from[PATH_BYTES];
 	_cleanup_(closedirp) DIR *listing = NULL;
 	bool has_current = false;
 	struct dirent *entry;
 	int r = 0;
 
-	snprintf(to, sizeof(to), "%s/%s", restoring->aside, name);
 	snprintf(from, sizeof(from), "%s/%s", restoring->state, name);
 	listing = opendir(from);
 	if (!listing)
 		return -errno;
-	r = file_make_folders(to, 0700);
 	while (r >= 0 && (entry = readdir(listing))) {
 		struct stat about;
 
-		if (fstatat(dirfd(listing), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(about.st_mode))
+		if (fstatat(dirfd(listing), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) < 0 ||
+			!S_ISREG(about.st_mode) || strcmp(entry->d_name, ".lock") == 0)
 			continue;
 		if (strcmp(entry->d_name, "CURRENT") == 0)
 			has_current = true;
@@ -175,20 +206,17 @@ static int put_aside(struct restoring *restoring, const char *name)
  */
 static int put_sidelogs_aside(const struct restoring *restoring)
 {
-	char folder[PATH_BYTES], aside[PATH_BYTES];
+	char folder[PATH_BYTES];
 	_cleanup_(closedirp) DIR *listing = NULL;
 	struct dirent *entry;
 	int r = 0;
 
 	snprintf(folder, sizeof(folder), "%.500s/" SIDELOG_FOLDER, restoring->state);
-	snprintf(aside, sizeof(aside), "%.500s/" SIDELOG_FOLDER, restoring->aside);
 	listing = opendir(folder);
 	while (listing && r >= 0 && (entry = readdir(listing))) {
 		if (!recover_sends_is_sidelog(entry->d_name))
 			continue;
-		r = file_make_folders(aside, 0700);
-		if (r >= 0)
-			r = put_file_aside(restoring, SIDELOG_FOLDER, entry->d_name);
+		r = put_file_aside(restoring, SIDELOG_FOLDER, entry->d_name);
 	}
 	return r;
 }
@@ -355,12 +383,13 @@ static int lift_mark(const struct restoring *restoring)
 /* From here on files move. The note is written first: its content cannot be learnt again. */
 static int put_in_place(struct restoring *restoring)
 {
-	char from[PATH_BYTES], to[PATH_BYTES], lock[PATH_BYTES + 8];
+	char from[PATH_BYTES], to[PATH_BYTES];
 	json_t *files;
 	struct backup_sum sum;
 	int r, ended;
 
-	if (!add_older_note(restoring))
+	/* a service may have been started during the erasures */
+	if (each_store(restoring, refuse_running) < 0 || !add_older_note(restoring))
 		return EXIT_NO;
 	files = json_array();
 	r = write_note(restoring);
@@ -378,9 +407,7 @@ static int put_in_place(struct restoring *restoring)
 	}
 	backup_log_path(restoring->folder, restoring->note, from);
 	snprintf(to, sizeof(to), "%s/broker", restoring->state);
-	snprintf(lock, sizeof(lock), "%s/.lock", to);
-	unlink(lock);
-	rmdir(to);
+	remove_log_folder(restoring);
 	ended = backup_copy(restoring->command, from, to, files, &sum);
 	json_decref(files);
 	if (ended == EXIT_FINE)
@@ -538,6 +565,8 @@ static int restore_locked(struct restoring *restoring)
 	int ended = backup_verify(restoring->command, restoring->folder, &sum, &restoring->note);
 
 	note = json_incref(restoring->note); /* `recovery` borrows from it, and an erasure replaces it */
+	if (ended == EXIT_FINE)
+		ended = keep_broker_away(restoring);
 	if (ended == EXIT_FINE) {
 		restoring->list = erase_copy_list(restoring->command, restoring->folder, restoring->erasures);
 		ended = restoring->list ? learn_all(restoring) : EXIT_NO;
@@ -548,6 +577,7 @@ static int restore_locked(struct restoring *restoring)
 		ended = put_in_place(restoring);
 	if (ended == EXIT_FINE)
 		print_restored(restoring);
+	let_broker_start(restoring, ended != EXIT_FINE);
 	json_decref(note);
 	return ended;
 }
@@ -587,7 +617,7 @@ static int restore(struct restoring *restoring)
 int command_restore(struct command *command, int argc, char **argv)
 {
 	bool releases = false, unlearnt = false, key_is_lost = false;
-	struct restoring restoring = { .command = command };
+	struct restoring restoring = { .command = command, .log_lock = -1 };
 	const struct take takes[] = { { "release", NULL, "what was mailed is said again, then mails go on", NULL,
 					      &releases },
 		{ "unlearnt", NULL,
