@@ -150,17 +150,25 @@ static enum backup_found look_for(const json_t *one)
 
 int backup_each_known(const struct command *command, backup_fn *each, void *context)
 {
+	json_t *list = read_list(command), *one;
+	int ended = list ? EXIT_FINE : EXIT_NO;
+	size_t i;
+
+	json_array_foreach(list, i, one) each(folder_of(one), look_for(one), context);
+	json_decref(list);
+	return ended;
+}
+
+int backup_forget_gone(const struct command *command)
+{
 	json_t *list = read_list(command), *left = json_array(), *one;
 	int ended = list ? EXIT_FINE : EXIT_NO;
 	size_t i;
 
 	json_array_foreach(list, i, one)
 	{
-		enum backup_found found = look_for(one);
-
-		if (found != BACKUP_GONE)
+		if (look_for(one) != BACKUP_GONE)
 			json_array_append(left, one);
-		each(folder_of(one), found, context);
 	}
 	if (json_array_size(left) < json_array_size(list))
 		ended = write_list(command, left);

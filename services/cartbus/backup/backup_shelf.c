@@ -189,14 +189,6 @@ static void remove_those_that_go(const struct command *command, struct shelf *sh
 	}
 }
 
-/*
- * Does nothing: backup_each_known() itself drops removed copies, or backups.json would grow by one each day.
- */
-static void forget(const char *folder, enum backup_found found, void *context)
-{
-	(void)folder, (void)found, (void)context;
-}
-
 static void make_place(const struct command *command, size_t keep)
 {
 	struct shelf shelf;
@@ -204,7 +196,7 @@ static void make_place(const struct command *command, size_t keep)
 	if (shelf_read(command, &shelf) == 0) {
 		shelf_choose(shelf.copies, shelf.count, keep);
 		remove_those_that_go(command, &shelf);
-		backup_each_known(command, forget, NULL);
+		backup_forget_gone(command); /* or backups.json would grow by one each day */
 	}
 	shelf_free(&shelf);
 }

@@ -440,7 +440,7 @@ void erase_copies(const struct command *command, bool dry_run, struct reached *r
 
 	erasures_path(command, path);
 	reaching.list = erasures_read(command, path);
-	if (!reaching.list || backup_each_known(command, reach, &reaching))
+	if (!reaching.list || backup_each_known(command, reach, &reaching) || (!dry_run && backup_forget_gone(command)))
 		reached->failed = true;
 	json_decref(reaching.list);
 }
@@ -516,7 +516,9 @@ static void erase_again_in(const char *folder, size_t persons, void *context)
 int erase_copies_again(const struct command *command, const char *within)
 {
 	struct again again = { .command = command, .within = within };
+	int ended;
 
 	erase_copies_owed(command, erase_again_in, &again);
-	return again.ended;
+	ended = backup_forget_gone(command);
+	return again.ended ? again.ended : ended;
 }

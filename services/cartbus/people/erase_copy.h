@@ -17,7 +17,10 @@ int erase_copy(const struct command *command, const char *folder, const json_t *
  */
 json_t *erase_copy_list(const struct command *command, const char *folder, const char *more);
 
-/* Erases the listed persons from every backup that was made here. */
+/*
+ * Erases the listed persons from every backup that was made here. Unless it is a dry run, the caller holds
+ * the lock of backups.
+ */
 void erase_copies(const struct command *command, bool dry_run, struct reached *reached);
 
 /*
@@ -26,7 +29,7 @@ void erase_copies(const struct command *command, bool dry_run, struct reached *r
  * backups.
  */
 int erase_copies_again(const struct command *command, const char *within);
-/* Calls each() for every backup that was made here and still holds erased persons. */
+/* Calls each() for every backup that was made here and still holds erased persons; changes nothing. */
 typedef void erase_owed_fn(const char *folder, size_t persons, void *context);
 void erase_copies_owed(const struct command *command, erase_owed_fn *each, void *context);
 

@@ -119,6 +119,11 @@ static void expect_known(const char *wanted)
 	assert_string_equal(scene.found, wanted);
 }
 
+static void forget_gone(void)
+{
+	assert_int_equal(backup_forget_gone(&scene.command), EXIT_FINE);
+}
+
 static void remember(const char *name)
 {
 	char path[160];
@@ -156,10 +161,13 @@ static void one_that_was_deleted_is_forgotten_and_one_whose_disk_is_away_is_not(
 	remember("disk/two");
 	rename_to("disk/one", "elsewhere");
 	expect_known("disk/one gone\ndisk/two there\n");
+	expect_known("disk/one gone\ndisk/two there\n"); /* who only looks has no lock, and changes nothing */
+	forget_gone();
 	expect_known("disk/two there\n");
 	rename_to("disk", "away");
 	expect_known("disk/two away\n");
 	make("disk"); /* where it would be mounted */
+	forget_gone();
 	expect_known("disk/two away\n");
 	rename_to("away", "disk");
 	expect_known("disk/two there\n");
@@ -178,6 +186,7 @@ static void a_list_that_cannot_be_read_or_a_folder_that_is_not_there_is_told(voi
 	assert_int_equal(backup_remember(&scene.command, scene.folder.path), EXIT_NO);
 	assert_non_null(strstr(scene.heard, "backups.json: it is no whole JSON"));
 	assert_int_equal(backup_each_known(&scene.command, note, NULL), EXIT_NO);
+	assert_int_equal(backup_forget_gone(&scene.command), EXIT_NO);
 	put("state/backups.json", "{}");
 	assert_int_equal(backup_each_known(&scene.command, note, NULL), EXIT_NO);
 	assert_non_null(strstr(scene.heard, "it is no list of backups"));
