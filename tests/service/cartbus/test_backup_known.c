@@ -9,12 +9,35 @@
 #include "tests/unit/folder.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 static struct scene {
 	struct folder folder;
 	struct command command;
 	char heard[1000], found[1000];
 } scene;
+
+static unsigned long disk_id; /* of whatever is asked for; 0: the real one */
+static int access_fails;      /* with this errno; 0: it does not */
+int __real_statvfs(const char *path, struct statvfs *ret);
+int __wrap_statvfs(const char *path, struct statvfs *ret);
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+
+int __wrap_statvfs(const char *path, struct statvfs *ret)
+{
+	int r = __real_statvfs(path, ret);
+
+	if (disk_id)
+		ret->f_fsid = disk_id;
+	return r;
+}
+
+int __wrap_access(const char *path, int mode)
+{
+	errno = access_fails;
+	return access_fails ? -1 : __real_access(path, mode);
+}
 
 static void hear(const char *words, void *context)
 {
@@ -173,6 +196,59 @@ static void one_that_was_deleted_is_forgotten_and_one_whose_disk_is_away_is_not(
 	expect_known("disk/two there\n");
 }
 
+/* Two disks are mounted in turn at one path: the root of each has the same inode. */
+static void one_whose_disk_is_another_than_the_one_that_is_there_is_away(void **state)
+{
+	(void)state;
+	disk_id = 1;
+	remember("disk/one");
+	rename_to("disk/one", "elsewhere");
+	disk_id = 2;
+	expect_known("disk/one away\n");
+	forget_gone();
+	disk_id = 1;
+	expect_known("disk/one gone\n");
+	rename_to("elsewhere", "disk/one");
+	disk_id = 3; /* the same disk, under the name that the machine gives it now */
+	forget_gone();
+	rename_to("disk/one", "elsewhere");
+	expect_known("disk/one gone\n");
+	disk_id = 0;
+}
+
+static void one_of_an_older_release_is_known_by_the_folder_above_alone(void **state)
+{
+	char text[300], path[160];
+	struct stat found;
+
+	(void)state;
+	make("disk");
+	FOLDER_PATH(path, scene.folder, "disk");
+	assert_int_equal(stat(path, &found), 0);
+	snprintf(text, sizeof(text), "[{\"folder\": \"%s/one\", \"inode\": %llu}]", path,
+		(unsigned long long)found.st_ino);
+	put("state/backups.json", text);
+	expect_known("disk/one gone\n");
+	make("disk/one");
+	disk_id = 1;
+	forget_gone();
+	rename_to("disk/one", "elsewhere");
+	disk_id = 2;
+	expect_known("disk/one away\n");
+	disk_id = 0;
+}
+
+static void one_that_may_not_be_looked_for_is_not_forgotten(void **state)
+{
+	(void)state;
+	remember("disk/one");
+	access_fails = EACCES;
+	expect_known("disk/one away\n");
+	forget_gone();
+	access_fails = 0;
+	expect_known("disk/one there\n");
+}
+
 static void a_list_that_cannot_be_read_or_a_folder_that_is_not_there_is_told(void **state)
 {
 	char path[160];
@@ -259,6 +335,9 @@ int main(void)
 		SCENE(snapshots_that_a_kill_left_are_removed_and_nothing_else),
 		SCENE(what_was_backed_up_is_known_once_the_latest_last),
 		SCENE(one_that_was_deleted_is_forgotten_and_one_whose_disk_is_away_is_not),
+		SCENE(one_whose_disk_is_another_than_the_one_that_is_there_is_away),
+		SCENE(one_of_an_older_release_is_known_by_the_folder_above_alone),
+		SCENE(one_that_may_not_be_looked_for_is_not_forgotten),
 		SCENE(a_list_that_cannot_be_read_or_a_folder_that_is_not_there_is_told),
 		SCENE(copies_are_named_after_their_moment_and_others_are_nobodys),
 		SCENE(a_shelf_that_cannot_be_read_is_told),
