@@ -492,6 +492,12 @@ struct again {
 	int ended;
 };
 
+/* Both are whole paths without links, as backups.json has them. */
+static bool lies_within(const char *folder, const char *within)
+{
+	return text_starts(folder, within) && folder[strlen(within)] == '/';
+}
+
 static void erase_again_in(const char *folder, size_t persons, void *context)
 {
 	struct again *again = context;
@@ -500,7 +506,7 @@ static void erase_again_in(const char *folder, size_t persons, void *context)
 	json_t *list;
 	int ended;
 
-	if (again->within && !text_starts(folder, again->within))
+	if (again->within && !lies_within(folder, again->within))
 		return;
 	if (!again->command->json)
 		fprintf(stderr, "%s holds %zu yet who were erased: going on with that\n", folder, persons);
@@ -515,10 +521,16 @@ static void erase_again_in(const char *folder, size_t persons, void *context)
 
 int erase_copies_again(const struct command *command, const char *within)
 {
-	struct again again = { .command = command, .within = within };
+	_cleanup_free_ char *whole = within ? realpath(within, NULL) : NULL;
+	struct again again = { .command = command, .within = whole };
 	int ended;
 
-	erase_copies_owed(command, erase_again_in, &again);
+	if (within && !whole && errno != ENOENT) {
+		complain(command, "%s: %s", within, strerror(errno));
+		return EXIT_NO;
+	}
+	if (!within || whole)
+		erase_copies_owed(command, erase_again_in, &again);
 	ended = backup_forget_gone(command);
 	return again.ended ? again.ended : ended;
 }

@@ -1,6 +1,7 @@
 /* test_backup_known.c: which backups were made here, what became of them, and those that lie in [backup] folder */
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/backup_shelf.h"
+#include "services/cartbus/people/erase_copy.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -268,6 +269,51 @@ static void a_list_that_cannot_be_read_or_a_folder_that_is_not_there_is_told(voi
 	assert_non_null(strstr(scene.heard, "it is no list of backups"));
 }
 
+/* ---- erasures that are owed ---- */
+
+/* Nothing can be erased from these backups: who tries is told so. */
+static void make_owed(const char *name)
+{
+	char note[60];
+
+	remember(name);
+	snprintf(note, sizeof(note), "%s/backup.json", name);
+	put(note, "{\"files\": [{\"name\": \"..\"}]}");
+}
+
+static bool is_erased_again(const char *within)
+{
+	char path[160], wanted[200];
+	int ended;
+
+	FOLDER_PATH(path, scene.folder, within);
+	scene.heard[0] = '\0';
+	ended = erase_copies_again(&scene.command, path);
+	snprintf(
+		wanted, sizeof(wanted), "%s/disk/shelf/one/backup.json names a file that cannot be", scene.folder.path);
+	assert_int_equal(ended != EXIT_FINE, scene.heard[0] != '\0');
+	return ended != EXIT_FINE && strcmp(scene.heard, wanted) == 0;
+}
+
+static void they_are_made_up_for_in_one_folder_by_whatever_link_it_is_named(void **state)
+{
+	char link[160], target[160];
+
+	(void)state;
+	put("state/erasures.json", "[{\"id\": \"1\", \"shop\": \"demo\", \"done\": true}]");
+	scene.command.json = true; /* no words on the way */
+	make_owed("disk/shelf/one");
+	FOLDER_PATH(link, scene.folder, "link");
+	FOLDER_PATH(target, scene.folder, "disk/shelf");
+	assert_int_equal(symlink(target, link), 0);
+	assert_true(is_erased_again("disk/shelf"));
+	assert_true(is_erased_again("link"));
+	assert_true(is_erased_again("disk/"));
+	assert_false(is_erased_again("disk/sh"));
+	make("disk/sh");
+	assert_false(is_erased_again("disk/sh"));
+}
+
 /* ---- the shelf ---- */
 
 static void copies_are_named_after_their_moment_and_others_are_nobodys(void **state)
@@ -339,6 +385,7 @@ int main(void)
 		SCENE(one_of_an_older_release_is_known_by_the_folder_above_alone),
 		SCENE(one_that_may_not_be_looked_for_is_not_forgotten),
 		SCENE(a_list_that_cannot_be_read_or_a_folder_that_is_not_there_is_told),
+		SCENE(they_are_made_up_for_in_one_folder_by_whatever_link_it_is_named),
 		SCENE(copies_are_named_after_their_moment_and_others_are_nobodys),
 		SCENE(a_shelf_that_cannot_be_read_is_told),
 	};
