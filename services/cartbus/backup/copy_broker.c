@@ -142,6 +142,20 @@ static int meet(struct copy_broker *broker)
 	return EXIT_NO;
 }
 
+static int start(struct copy_broker *broker)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		become(broker);
+	if (pid < 0) {
+		complain(broker->outer, "the broker of the copy could not be started: %s", strerror(errno));
+		return EXIT_NO;
+	}
+	broker->pid = pid;
+	return meet(broker);
+}
+
 int copy_broker_start(const struct command *command, const char *state, struct copy_broker **ret)
 {
 	struct copy_broker *broker = memory_new(sizeof(*broker));
@@ -158,10 +172,8 @@ int copy_broker_start(const struct command *command, const char *state, struct c
 	snprintf(broker->config, sizeof(broker->config), "%s/cartbus.conf", broker->folder);
 	*ret = broker;
 	ended = write_config(broker, state);
-	if (!ended && (broker->pid = fork()) == 0)
-		become(broker);
 	if (!ended)
-		ended = meet(broker);
+		ended = start(broker);
 	if (ended)
 		copy_broker_stop(ret);
 	return ended;
