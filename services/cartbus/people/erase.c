@@ -116,15 +116,13 @@ static bool is_settled(const json_t *queues, const void *context)
 	return true;
 }
 
-/* Waits until intake and unsub have handled all messages that were published up to now. */
-static int erase_wait_settled(struct erasure *erasure)
+/* Waits until intake and unsub have handled all messages that were published up to now; else says `what`. */
+static int erase_wait_settled(struct erasure *erasure, const char *what)
 {
 	/* log time: the broker has this machine's clock */
 	int64_t said_us = clock_wall_us(&erasure->command->clock) + US_PER_S;
 
-	return wait_for(erasure, "queues", is_settled, &said_us, SETTLE_LOOKS,
-		"intake and unsub have not heard that this person is not mailed any more: do they run? Nothing was "
-		"erased");
+	return wait_for(erasure, "queues", is_settled, &said_us, SETTLE_LOOKS, what);
 }
 
 /* The next numbers from *at on, at most NUMBERS_AT_ONCE. */
@@ -269,7 +267,10 @@ static int stop_mails(struct erasure *erasure)
 
 	for (size_t i = 0; !ended && data_subject_cart(erasure->data_subject, i); i++)
 		ended = close_cart(erasure, data_subject_cart(erasure->data_subject, i));
-	return ended ? ended : erase_wait_settled(erasure);
+	return ended ? ended
+		     : erase_wait_settled(erasure,
+			       "intake and unsub have not heard that this person is not mailed any more: do they run? "
+			       "Nothing was erased");
 }
 
 /* --- the storefront's requests are settled --- */
@@ -290,7 +291,11 @@ static int settle_requests(struct erase *erase)
 		ended = ended ? ended : act(erasure, &action, id);
 		erase->settled++;
 	}
-	return ended || erase->settled == 0 ? ended : erase_wait_settled(erasure);
+	return ended || erase->settled == 0
+		? ended
+		: erase_wait_settled(erasure,
+			  "intake and unsub have not heard that the privacy requests are settled: do they run? Everything "
+			  "but the requests is erased");
 }
 
 /*

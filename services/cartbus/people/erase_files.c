@@ -127,6 +127,20 @@ struct erasing_files {
 	struct reached *reached;
 };
 
+/* The files are gone through twice. */
+static bool is_left_already(const struct reached *reached, const char *path)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(reached->files, i, one)
+	{
+		if (!json_is_true(json_object_get(one, "removed")) && strcmp(member_text(one, "path"), path) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void take_file(const struct found_file *file, void *context)
 {
 	struct erasing_files *erasing = context;
@@ -138,7 +152,7 @@ static void take_file(const struct found_file *file, void *context)
 		r = is_export                                       ? rewrite(erasing->erasure->data_subject, file)
 			: unlinkat(file->folder, file->name, 0) < 0 ? -errno
 								    : 0;
-	if (r == -ENOENT && !is_export)
+	if ((r == -ENOENT && !is_export) || (r < 0 && is_left_already(erasing->reached, file->path)))
 		return;
 	json_array_append_new(erasing->reached->files,
 		json_pack("{s:s,s:s,s:b,s:i}", "what", what, "path", file->path, "removed", goes && r >= 0, "rows",
