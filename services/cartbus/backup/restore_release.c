@@ -25,6 +25,7 @@
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,44 +181,57 @@ static int check_key(const struct command *command, const json_t *note)
 
 /* ---- the messages that gateways accepted ---- */
 
-static bool holds_spool(const char *folder)
+/* 1: it does; 0: it does not, or there is no such folder; a negative errno: that is not known. */
+static int holds_spool(const char *folder)
 {
 	_cleanup_(closedirp) DIR *listing = opendir(folder);
 	struct dirent *entry;
 
-	while (listing && (entry = readdir(listing)))
+	if (!listing)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+	while ((errno = 0, entry = readdir(listing)))
 		if (strstr(entry->d_name, ".spool"))
-			return true;
-	return false;
+			return 1;
+	return -errno;
 }
 
 /*
  * A gateway removes the files of its spool when it has drained. A gateway that the log does not know any more
- * holds up no claim, so this function looks for its files.
+ * holds up no claim, so this function looks for its files. Returns what holds_spool() does, of the folder `ret`.
  */
-static bool find_spool(const char *state, char ret[PATH_BYTES])
+static int find_spool(const char *state, char ret[PATH_BYTES])
 {
 	_cleanup_(closedirp) DIR *listing = opendir(state);
 	struct dirent *entry;
+	int r = 0;
 
-	while (listing && (entry = readdir(listing))) {
+	snprintf(ret, PATH_BYTES, "%s", state);
+	if (!listing)
+		return -errno;
+	while (r == 0 && (errno = 0, entry = readdir(listing))) {
 		if (entry->d_name[0] == '.' || text_starts(entry->d_name, "before-restore-"))
 			continue;
 		snprintf(ret, PATH_BYTES, "%.500s/%.200s/spool", state, entry->d_name);
-		if (holds_spool(ret))
-			return true;
+		r = holds_spool(ret);
 	}
-	return false;
+	return r ? r : -errno;
 }
 
 static int wait_for_spools(const struct command *command, const char *state)
 {
 	char path[PATH_BYTES];
+	int r;
 
-	for (int i = 0; i < SPOOL_LOOKS && find_spool(state, path); i++)
+	for (int i = 0; i < SPOOL_LOOKS && find_spool(state, path) > 0; i++)
 		usleep(SPOOL_LOOK_US);
-	if (!find_spool(state, path))
+	r = find_spool(state, path);
+	if (r == 0)
 		return EXIT_FINE;
+	if (r < 0) {
+		complain(command, "%s cannot be read, and may hold opt-outs that were answered 200: %s", path,
+			strerror(-r));
+		return EXIT_NO;
+	}
 	complain(command,
 		"%s holds what was answered 200 while the log was away, opt-outs among it perhaps: start its gateway, "
 		"and run this again when it has taken it in (cartbus status)",
@@ -321,6 +335,8 @@ int restore_release(const struct command *command, bool unlearnt, bool key_is_lo
 	if (ended)
 		return ended;
 	snprintf(path, sizeof(path), "%s/restore.json", state);
-	unlink(path);
-	return EXIT_FINE;
+	if (unlink(path) == 0 || errno == ENOENT)
+		return EXIT_FINE;
+	complain(command, "%s: %s: remove it, or the next restore takes it for its own", path, strerror(errno));
+	return EXIT_NO;
 }
