@@ -90,7 +90,7 @@ static void take_mode(const struct stop_recalled *row, const struct learning *le
 
 	if (row->kind == RECALLED_GONE) {
 		status = (ShopStatus){
-			.mode = MODE_PAUSED, .priority = 100, .at_us = row->at_us, .version = UINT64_MAX
+			.mode = MODE_PAUSED, .priority = 100, .at_us = row->at_us /* it has no version */
 		};
 		TEXT_COPY(status.reason, "the storefront asked to erase this shop");
 	} else {

@@ -78,17 +78,58 @@ void recover_sends_note(
 			(json_int_t)recalled->at_us, "payload", payload));
 }
 
+/* The higher the number, the fewer mails the mode lets out. */
+static int strictness(ShopMode mode)
+{
+	switch (mode) {
+	case MODE_LIVE:
+		return 0;
+	case MODE_MAIL_ME:
+		return 1;
+	case MODE_OBSERVE:
+		return 2;
+	case MODE_PAUSED:
+		return 3;
+	}
+	return 3;
+}
+
+static bool replaces(const json_t *mode, const json_t *known)
+{
+	bool is_later = member_number(mode, "at_us") >= member_number(known, "at_us");
+	bool is_higher = member_number(mode, "version") >= member_number(known, "version");
+	bool have_versions = member_number(mode, "version") > 0 && member_number(known, "version") > 0;
+
+	if (is_later == is_higher || !have_versions)
+		return is_later;
+	return strictness((ShopMode)member_number(mode, "mode")) > strictness((ShopMode)member_number(known, "mode"));
+}
+
+static void add_mode(struct recover_sends *recovery, const char *shop, json_t *mode)
+{
+	const json_t *known = json_object_get(recovery->modes, shop);
+
+	if (!known || replaces(mode, known))
+		json_object_set(recovery->modes, shop, mode);
+}
+
 void recover_sends_note_mode(struct recover_sends *recovery, const char *shop, const void *message)
 {
 	const ShopStatus *status = message;
-	const json_t *known = json_object_get(recovery->modes, shop);
+	json_t *mode = json_pack("{s:i,s:i,s:i,s:I,s:I,s:s,s:s}", "mode", (int)status->mode, "priority",
+		(int)status->priority, "resumes_to", (int)status->resumes_to, "version", (json_int_t)status->version,
+		"at_us", (json_int_t)status->at_us, "reason", status->reason, "who", status->who);
 
-	if (known && json_integer_value(json_object_get(known, "at_us")) > status->at_us)
-		return;
-	json_object_set_new(recovery->modes, shop,
-		json_pack("{s:i,s:i,s:i,s:I,s:s,s:s}", "mode", (int)status->mode, "priority", (int)status->priority,
-			"resumes_to", (int)status->resumes_to, "at_us", (json_int_t)status->at_us, "reason",
-			status->reason, "who", status->who));
+	add_mode(recovery, shop, mode);
+	json_decref(mode);
+}
+
+void recover_sends_add_modes(struct recover_sends *recovery, const json_t *modes)
+{
+	const char *shop;
+	json_t *mode;
+
+	json_object_foreach((json_t *)modes, shop, mode) add_mode(recovery, shop, mode);
 }
 
 static const char *kind_of(const char *topic)
@@ -145,22 +186,6 @@ static int say_one(struct client *client, const json_t *one, char why[256])
 			.key = member_text(one, "key"),
 			.idem = member_text(one, "idem") },
 		message, &said, why);
-}
-
-/* The higher the number, the fewer mails the mode lets out. */
-static int strictness(ShopMode mode)
-{
-	switch (mode) {
-	case MODE_LIVE:
-		return 0;
-	case MODE_MAIL_ME:
-		return 1;
-	case MODE_OBSERVE:
-		return 2;
-	case MODE_PAUSED:
-		return 3;
-	}
-	return 3;
 }
 
 static int say_mode(const struct command *command, struct client *client, const char *shop, const json_t *learnt,

@@ -285,7 +285,7 @@ static bool add_older_note(struct restoring *restoring)
 	}
 	json_object_update_missing(restoring->recovery.sends, json_object_get(older, "sends"));
 	json_object_update_missing(restoring->recovery.said, json_object_get(older, "said"));
-	json_object_update_missing(restoring->recovery.modes, json_object_get(older, "modes"));
+	recover_sends_add_modes(&restoring->recovery, json_object_get(older, "modes"));
 	json_object_update_missing(restoring->recovery.let_back, json_object_get(older, "let_back"));
 	restoring->stores += (int)json_integer_value(json_object_get(older, "stores"));
 	restoring->was_covered = json_is_true(json_object_get(older, "covered"));
