@@ -24,6 +24,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,22 +147,26 @@ static void take_file(const struct found_file *file, void *context)
 	struct erasing_files *erasing = context;
 	bool is_export = file->kind == FILES_EXPORTS, goes = !erasing->erasure->dry_run;
 	const char *what = files_word(file->kind);
+	char shown[PATH_MAX];
 	int r = 0;
+
+	TEXT_COPY(shown, file->path);
+	text_make_plain(shown); /* strangers may name a mail's file, and JSON takes no other bytes than UTF-8 */
 
 	if (goes)
 		r = is_export                                       ? rewrite(erasing->erasure->data_subject, file)
 			: unlinkat(file->folder, file->name, 0) < 0 ? -errno
 								    : 0;
-	if ((r == -ENOENT && !is_export) || (r < 0 && is_left_already(erasing->reached, file->path)))
+	if ((r == -ENOENT && !is_export) || (r < 0 && is_left_already(erasing->reached, shown)))
 		return;
 	json_array_append_new(erasing->reached->files,
-		json_pack("{s:s,s:s,s:b,s:i}", "what", what, "path", file->path, "removed", goes && r >= 0, "rows",
+		json_pack("{s:s,s:s,s:b,s:i}", "what", what, "path", shown, "removed", goes && r >= 0, "rows",
 			is_export && r > 0 ? r : 0));
 	if (r >= 0)
 		return;
 	erasing->reached->failed = true;
-	complain(erasing->erasure->command, "%s could not be removed: %s", file->path, strerror(-r));
-	reached_add_by_hand(erasing->reached, what, file->path, "remove what is about this person, or all of it");
+	complain(erasing->erasure->command, "%s could not be removed: %s", shown, strerror(-r));
+	reached_add_by_hand(erasing->reached, what, shown, "remove what is about this person, or all of it");
 }
 
 void erase_files(const struct erasure *erasure, struct reached *reached)

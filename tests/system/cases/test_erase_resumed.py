@@ -3,6 +3,7 @@ was silent for a while, which is waited for."""
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 
@@ -60,10 +61,13 @@ def test_what_cannot_be_removed_is_told_once(system):
     note = system.folder / "state" / "export" / "note.txt"  # no table, so no row can be taken out of it
     note.parent.mkdir(exist_ok=True)
     note.write_text(f"call {ada.address}\n")
+    with open(os.fsencode(note.parent) + b"/\x1b[2J\xff.txt", "w") as hostile:
+        hostile.write(note.read_text())
     done = system.cartbus("erase", "demo", ada.address, "--yes", "--json", check=False)
     told = json.loads(done.stdout)
-    assert done.returncode == 1 and done.stderr.count(f"{note} could not be removed") == 1, done.stderr
-    assert [(one["path"], one["removed"]) for one in told["files"]] == [(str(note), False)]
+    assert done.returncode == 1 and "\x1b" not in done.stderr and done.stderr.count(f"{note} could not be removed") == 1, done.stderr
+    paths = [f"{note.parent}/ [2J?.txt", str(note)]
+    assert sorted((one["path"], one["removed"]) for one in told["files"]) == [(path, False) for path in paths]
     assert [one["where"] for one in told["by_hand"]].count(str(note)) == 1
     assert note.exists() and not search(system.folder / "state" / "broker", ada)
 
