@@ -205,8 +205,10 @@ int backup_make(const struct command *command, const char *folder, unsigned head
 
 static int backup(const struct command *command, const char *folder)
 {
-	int lock = -1, ended = backup_lock(command, &lock), r;
+	int lock = -1, ended, r;
 
+	client_free(command_connect(command)); /* without a broker the command ends here, and leaves no folder */
+	ended = backup_lock(command, &lock);
 	if (ended)
 		return ended;
 	r = backup_folder_make(folder);
