@@ -343,9 +343,8 @@ static int list(const struct command *command, const char *root)
 /* --- the blobs that the log names --- */
 
 struct named {
-	const struct command *command;
 	const char *root;
-	uint64_t names, missing;
+	uint64_t missing;
 };
 
 int blobs_look_for(const char *root, const struct topic *topic, const char *shop, const void *message,
@@ -381,7 +380,6 @@ static bool look_at_entry(const struct entry *entry, void *context)
 
 	if (!message)
 		return true;
-	named->names++;
 	named->missing +=
 		(uint64_t)blobs_look_for(named->root, topic, entry->shop, message, tell_missing, (void *)entry);
 	return true;
@@ -390,7 +388,7 @@ static bool look_at_entry(const struct entry *entry, void *context)
 /* Reads only those topics of the log whose messages name blobs. */
 static int look_for_named(const struct command *command, const char *root)
 {
-	struct named named = { .command = command, .root = root };
+	struct named named = { .root = root };
 	int ended = EXIT_FINE;
 	struct client *client = NULL;
 	const struct topic *topic;

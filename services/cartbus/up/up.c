@@ -97,7 +97,6 @@ enum { CHILDREN_MAX = 64, SENDERS_MAX = 32, DEATHS_BEFORE_GIVING_UP = 5 };
 #define STOP_PATIENCE_US (10 * US_PER_S)
 
 struct supervisor {
-	const struct command *command;
 	struct child_place place;
 	struct child children[CHILDREN_MAX]; /* in the order of starting; the broker is the first */
 	int count;
@@ -344,7 +343,6 @@ static int run(const struct command *command, const char *config_path, int sende
 	failed = failed ? failed : lock_run(command, &lock);
 	if (failed)
 		return failed;
-	all.command = command;
 	all.clock = clock_system();
 	snprintf(all.notify_path, sizeof(all.notify_path), "%s/notify",
 		config_get(command->config, "paths", NULL, "run"));
