@@ -43,10 +43,10 @@ int backup_folder_make(const char *folder)
 	listing = opendir(folder);
 	if (!listing)
 		return -errno;
-	while ((entry = readdir(listing)))
+	while ((errno = 0, entry = readdir(listing)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			return -ENOTEMPTY;
-	return 0;
+	return -errno;
 }
 
 static void to_hex(const unsigned char *digest, unsigned int len, char ret[SHA256_HEX])
@@ -148,9 +148,13 @@ static int each_file(
 		complain(command, "%s: %s", listing ? to : from, strerror(errno));
 		return EXIT_NO;
 	}
-	while (ended == EXIT_FINE && (entry = readdir(listing)))
+	while (ended == EXIT_FINE && (errno = 0, entry = readdir(listing)))
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "LOCK") != 0)
 			ended = copy_one(command, from, to, entry->d_name, files, ret_sum);
+	if (ended == EXIT_FINE && errno != 0) { /* a copy that lacks a file would pass its own check */
+		complain(command, "%s could not be listed: %s", from, strerror(errno));
+		ended = EXIT_NO;
+	}
 	if (ended == EXIT_FINE && file_sync_folder(to ? to : from) < 0) {
 		complain(command, "%s could not be synced", to ? to : from);
 		ended = EXIT_NO;

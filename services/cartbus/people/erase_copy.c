@@ -129,7 +129,7 @@ static int remove_leftovers(const struct command *command, const char *folder, c
 	struct dirent *entry;
 	int ended = EXIT_FINE;
 
-	while (listing && (entry = readdir(listing))) {
+	while (listing && (errno = 0, entry = readdir(listing))) {
 		char path[PATH_ROOM + 300];
 
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
@@ -145,6 +145,11 @@ static int remove_leftovers(const struct command *command, const char *folder, c
 				path);
 			ended = EXIT_NO;
 		}
+	}
+	if (errno != 0) { /* of opendir, or of readdir */
+		complain(command, "%s could not be listed, and may hold files with who was erased: %s", folder,
+			strerror(errno));
+		ended = EXIT_NO;
 	}
 	return ended;
 }

@@ -243,8 +243,9 @@ static void name_sheets(const struct erasure *erasure, struct reached *reached)
 
 	command_shop_path(erasure->command, erasure->shop, "shop.conf", path);
 	command_shop_beside(path, &shop); /* a removed shop has no shop.conf, which is no error here */
-	reading_each(erasure->command, erasure->client,
-		&(struct reading_filter){ .topic = "sheet.done", .shop = erasure->shop }, note_sheet, &sheets);
+	if (reading_each(erasure->command, erasure->client,
+		    &(struct reading_filter){ .topic = "sheet.done", .shop = erasure->shop }, note_sheet, &sheets))
+		reached->failed = true;
 	if (json_object_size(erasure->carts) > 0 && (*shop.google.sheet || json_object_size(sheets.appended) > 0))
 		name_sheet(erasure, reached, shop.google.sheet, sheets.appended);
 	json_decref(sheets.appended);

@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- a table without the rows about a shopper ---- */
 
@@ -239,8 +240,11 @@ static void look_at_entry(struct looking *looking, enum files_of kind, int fd, c
 	struct stat about;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	if (fstatat(fd, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(fd, name, &about, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno != ENOENT)
+			not_known(looking, path, "looked at", errno);
 		return;
+	}
 	if (S_ISDIR(about.st_mode))
 		look_below(looking, kind, file_open_folder_in(fd, name), path);
 	else if (S_ISREG(about.st_mode))
@@ -257,11 +261,18 @@ static void look_below(struct looking *looking, enum files_of kind, int fd, cons
 	int error = fd < 0 ? -fd : errno;
 	struct dirent *entry;
 
-	if (!listing && error != ENOENT)
-		not_known(looking, folder, "looked into", error);
-	while (listing && (entry = readdir(listing)))
+	if (!listing) {
+		if (fd >= 0)
+			close(fd);
+		if (error != ENOENT)
+			not_known(looking, folder, "looked into", error);
+		return;
+	}
+	while ((errno = 0, entry = readdir(listing)))
 		if (entry->d_name[0] != '.')
 			look_at_entry(looking, kind, dirfd(listing), folder, entry->d_name);
+	if (errno != 0)
+		not_known(looking, folder, "looked into", errno);
 }
 
 /*
@@ -286,7 +297,7 @@ static void look_at_rejected(struct looking *looking, const char *state)
 	_cleanup_(closedirp) DIR *listing = opendir(state);
 	struct dirent *entry;
 
-	while (listing && (entry = readdir(listing))) {
+	while (listing && (errno = 0, entry = readdir(listing))) {
 		char path[PATH_MAX];
 
 		if (entry->d_name[0] == '.')
@@ -294,6 +305,8 @@ static void look_at_rejected(struct looking *looking, const char *state)
 		snprintf(path, sizeof(path), "%s/%s", state, entry->d_name);
 		look_within(looking, FILES_REJECTED, path, "rejected");
 	}
+	if (errno != 0 && errno != ENOENT) /* of opendir, or of readdir */
+		not_known(looking, state, "looked into", errno);
 }
 
 static void look_at_setting(
