@@ -1,11 +1,11 @@
 /*
- * backup.c: `cartbus backup`: a verified copy of the log, while everything runs
+ * backup.c: `cartbus backup`: makes a verified copy of the log, while everything runs
  *
- * Promises: what the copy holds is a moment of the log: everything that was confirmed before it was asked for, and the blobs that this
- *           names. The broker is held up
- *           for moments only: it makes a snapshot that shares its files, and they are copied from there. No erasure is under
- *           way meanwhile. What could not be finished is removed.
- * Read next: backup_folder.c, backup_shelf.c (each night), erase_copy.c (who was erased leaves it), bus/broker/admin/answer_admin.c
+ * Promises: the copy is one moment of the log: all messages that were confirmed before the request, and the
+ *           blobs that they name. The broker is held up for moments only: it makes a snapshot that shares its
+ *           files, and the command copies that. No erasure runs meanwhile. An unfinished copy is removed.
+ * Read next: backup_folder.c, backup_shelf.c (each night), erase_copy.c (erases persons from it),
+ *            bus/broker/admin/answer_admin.c
  */
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/backup_shelf.h"
@@ -84,7 +84,7 @@ static void print_backup(const struct command *command, const char *what, const 
 	json_decref(whole);
 }
 
-/* Of its own accord beside the log: what forbids a mail is then known even where that copy of the log is damaged. */
+/* Copies the side log beside the log: it tells what forbids a mail even if the copy of the log is damaged. */
 static int copy_sidelog(const struct command *command, const char *folder)
 {
 	_cleanup_(buffer_free) struct buffer content = { 0 };
@@ -153,7 +153,10 @@ static uint64_t bytes_in(const char *folder)
 	return bytes;
 }
 
-/* On the log's own disk the broker keeps so many headrooms, below one of which it takes nothing new. */
+/*
+ * On the log's own disk, `headrooms` headrooms must stay free; with less than one the broker takes nothing
+ * new.
+ */
 static int look_for_disk_space(const struct command *command, const char *log, const char *folder, unsigned headrooms)
 {
 	struct stat of_log, of_copy;
@@ -202,8 +205,10 @@ int backup_make(const struct command *command, const char *folder, unsigned head
 
 static int backup(const struct command *command, const char *folder)
 {
-	int lock = -1, ended = backup_lock(command, &lock), r;
+	int lock = -1, ended, r;
 
+	client_free(command_connect(command)); /* without a broker the command ends here, and leaves no folder */
+	ended = backup_lock(command, &lock);
 	if (ended)
 		return ended;
 	r = backup_folder_make(folder);
@@ -212,7 +217,7 @@ static int backup(const struct command *command, const char *folder)
 			r == -ENOTEMPTY ? "it is not empty: name a new folder" : strerror(-r));
 	ended = r < 0 ? EXIT_NO : backup_make(command, folder, 1);
 	if (r == 0 && ended)
-		backup_remove_tree(folder); /* a copy that is not whole is none */
+		backup_remove_tree(folder); /* an incomplete copy is no backup */
 	if (!ended)
 		ended = erase_copies_again(command, NULL);
 	close(lock);

@@ -1,8 +1,9 @@
 /*
- * backup_folder.c: the files of a backup, copied and checked
+ * backup_folder.c: copies and checks the files of a backup
  *
- * Promises:  what was copied is on the disk before backup.json names it; what is checked is read from the disk, byte by byte.
- * Fails by:  saying which file, and what is wrong with it.
+ * Promises:  copied files are on the disk before backup.json names them; a check reads every file again, byte
+ *            by byte.
+ * Fails by:  naming the file, and what is wrong with it.
  */
 #include "services/cartbus/backup/backup_folder.h"
 
@@ -42,10 +43,10 @@ int backup_folder_make(const char *folder)
 	listing = opendir(folder);
 	if (!listing)
 		return -errno;
-	while ((entry = readdir(listing)))
+	while ((errno = 0, entry = readdir(listing)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			return -ENOTEMPTY;
-	return 0;
+	return -errno;
 }
 
 static void to_hex(const unsigned char *digest, unsigned int len, char ret[SHA256_HEX])
@@ -85,7 +86,7 @@ static int sum_file(int from, int to, uint64_t *ret_size, char ret_sum[SHA256_HE
 	return r;
 }
 
-/* to: "" sums up what is there already, and syncs it. */
+/* `to` is "": it only sums and syncs the file that is there. */
 static int copy_file(const char *from, const char *to, uint64_t *ret_size, char ret_sum[SHA256_HEX])
 {
 	int source = open(from, O_RDONLY | O_CLOEXEC), target, r;
@@ -147,9 +148,13 @@ static int each_file(
 		complain(command, "%s: %s", listing ? to : from, strerror(errno));
 		return EXIT_NO;
 	}
-	while (ended == EXIT_FINE && (entry = readdir(listing)))
+	while (ended == EXIT_FINE && (errno = 0, entry = readdir(listing)))
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "LOCK") != 0)
 			ended = copy_one(command, from, to, entry->d_name, files, ret_sum);
+	if (ended == EXIT_FINE && errno != 0) { /* a copy that lacks a file would pass its own check */
+		complain(command, "%s could not be listed: %s", from, strerror(errno));
+		ended = EXIT_NO;
+	}
 	if (ended == EXIT_FINE && file_sync_folder(to ? to : from) < 0) {
 		complain(command, "%s could not be synced", to ? to : from);
 		ended = EXIT_NO;
@@ -180,7 +185,7 @@ int backup_write_note(const struct command *command, const char *folder, const j
 	return r < 0 ? EXIT_NO : EXIT_FINE;
 }
 
-/* backup.json came with the copy: nothing in it may lead out of its folder. */
+/* backup.json came with the copy, so no name in it may lead out of its folder. */
 static bool is_plain_name(const char *name)
 {
 	return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
@@ -367,7 +372,7 @@ static int remove_one(const char *path, const struct stat *found, int what, stru
 {
 	(void)found, (void)what, (void)where;
 	remove(path);
-	return 0; /* a file that cannot be removed does not keep the others */
+	return 0; /* the other files are removed even if one cannot be */
 }
 
 void backup_remove_tree(const char *folder)

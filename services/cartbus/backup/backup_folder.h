@@ -62,12 +62,18 @@ int backup_make(const struct command *command, const char *folder, unsigned head
 /* until ret_lock is closed; complains and returns an exit code */
 int backup_lock(const struct command *command, int *ret_lock);
 void backup_remove_snapshots(const struct command *command); /* removes what a killed backup left */
+/* The caller holds the lock. Complains and returns an exit code. */
 int backup_remember(const struct command *command, const char *folder);
-/* BACKUP_GONE: it was deleted. BACKUP_AWAY: the folder above it is missing. */
+/* BACKUP_GONE: it was deleted. BACKUP_AWAY: its disk is missing, or it cannot be looked for. */
 enum backup_found { BACKUP_THERE, BACKUP_GONE, BACKUP_AWAY };
 typedef void backup_fn(const char *folder, enum backup_found found, void *context);
-/* forgets those that are gone */
+/* Reads the list, and changes nothing. Complains and returns an exit code. */
 int backup_each_known(const struct command *command, backup_fn *each, void *context);
+/*
+ * Takes those that are gone off the list. The caller holds the lock: else the row of a backup that begins in
+ * this moment could be lost. Complains and returns an exit code.
+ */
+int backup_forget_gone(const struct command *command);
 
 /* ---- the disk space that has to stay free ---- */
 

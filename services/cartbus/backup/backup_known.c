@@ -1,9 +1,13 @@
 /*
- * backup_known.c: one of backup, restore and erase at a time, and which backups were made here
+ * backup_known.c: lets one of backup, restore and erase run at a time, and remembers which backups were made
+ * here
  *
- * Owns:      <state>/.backup.lock, and <state>/backups.json: an array of {"folder", "inode"} (of what the folder lies in).
- * Promises:  a backup is known before it holds anything. One whose folder is not there was deleted if what it lay in is there;
- *            else it may come back, as a disk that is not mounted does, and stays known.
+ * Owns:      <state>/.backup.lock, and <state>/backups.json: an array of {"folder", "inode", "disk"} (the
+ *            inode of the folder above, and the id of its file system; releases before 0.3.0 wrote no "disk").
+ * Promises:  a backup is on the list before it holds anything. A backup whose folder is missing counts as
+ *            deleted if the folder above is there, the same one on the same file system; else it may come back,
+ *            as on a disk that is not mounted now, and stays on the list. So does a backup that cannot be
+ *            looked for.
  * Read next: backup.c, erase_copy.c
  */
 #include "services/cartbus/backup/backup_folder.h"
@@ -20,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static const char SNAPSHOT[] = "snapshot-";
@@ -92,19 +97,26 @@ static int write_list(const struct command *command, const json_t *list)
 	return r < 0 ? EXIT_NO : EXIT_FINE;
 }
 
-/* Of the folder that a folder lies in; 0: it is not there. */
-static json_int_t inode_above(const char *folder)
+/* The folder above a backup. Two disks that are mounted in turn at one path may give it the same inode. */
+struct above {
+	json_int_t inode, disk; /* inode 0: there is no such folder, or it cannot be looked at */
+};
+
+static struct above look_above(const char *folder)
 {
 	char path[PATH_MAX];
 	struct stat found;
+	struct statvfs disk;
 	char *slash;
 
 	snprintf(path, sizeof(path), "%s", folder);
 	slash = strrchr(path, '/');
 	if (!slash)
-		return 0;
+		return (struct above){ 0 };
 	slash[slash == path] = '\0';
-	return stat(path, &found) < 0 ? 0 : (json_int_t)found.st_ino;
+	if (stat(path, &found) < 0 || statvfs(path, &disk) < 0)
+		return (struct above){ 0 };
+	return (struct above){ .inode = (json_int_t)found.st_ino, .disk = (json_int_t)disk.f_fsid };
 }
 
 static const char *folder_of(const json_t *one)
@@ -112,6 +124,22 @@ static const char *folder_of(const json_t *one)
 	const char *folder = json_string_value(json_object_get(one, "folder"));
 
 	return folder ? folder : "";
+}
+
+static void note_above(json_t *one)
+{
+	const struct above above = look_above(folder_of(one));
+
+	json_object_set_new(one, "inode", json_integer(above.inode));
+	json_object_set_new(one, "disk", json_integer(above.disk));
+}
+
+static bool is_as_noted(const json_t *one, const struct above *above)
+{
+	const json_t *disk = json_object_get(one, "disk");
+
+	return above->inode && above->inode == json_integer_value(json_object_get(one, "inode")) &&
+		(!disk || json_integer_value(disk) == above->disk);
 }
 
 int backup_remember(const struct command *command, const char *folder)
@@ -129,7 +157,9 @@ int backup_remember(const struct command *command, const char *folder)
 			json_array_remove(list, i);
 	}
 	if (list && whole) {
-		json_array_append_new(list, json_pack("{s:s,s:I}", "folder", whole, "inode", inode_above(whole)));
+		one = json_pack("{s:s}", "folder", whole);
+		note_above(one);
+		json_array_append_new(list, one);
 		ended = write_list(command, list);
 	}
 	json_decref(list);
@@ -138,30 +168,45 @@ int backup_remember(const struct command *command, const char *folder)
 
 static enum backup_found look_for(const json_t *one)
 {
-	json_int_t inode = inode_above(folder_of(one));
+	const struct above above = look_above(folder_of(one));
 
 	if (access(folder_of(one), F_OK) == 0)
 		return BACKUP_THERE;
-	return inode && inode == json_integer_value(json_object_get(one, "inode")) ? BACKUP_GONE : BACKUP_AWAY;
+	return errno == ENOENT && is_as_noted(one, &above) ? BACKUP_GONE : BACKUP_AWAY;
 }
 
 int backup_each_known(const struct command *command, backup_fn *each, void *context)
 {
-	json_t *list = read_list(command), *left = json_array(), *one;
+	json_t *list = read_list(command), *one;
 	int ended = list ? EXIT_FINE : EXIT_NO;
 	size_t i;
 
-	json_array_foreach(list, i, one)
-	{
+	json_array_foreach(list, i, one) each(folder_of(one), look_for(one), context);
+	json_decref(list);
+	return ended;
+}
+
+/*
+ * What is noted of a backup that is there is brought up to date: the id of some file systems changes when the
+ * machine names its disks anew.
+ */
+int backup_forget_gone(const struct command *command)
+{
+	json_t *list = read_list(command), *before = json_deep_copy(list);
+	int ended = list ? EXIT_FINE : EXIT_NO;
+
+	for (size_t i = json_array_size(list); i-- > 0;) {
+		json_t *one = json_array_get(list, i);
 		enum backup_found found = look_for(one);
 
-		if (found != BACKUP_GONE)
-			json_array_append(left, one);
-		each(folder_of(one), found, context);
+		if (found == BACKUP_GONE)
+			json_array_remove(list, i);
+		else if (found == BACKUP_THERE)
+			note_above(one);
 	}
-	if (json_array_size(left) < json_array_size(list))
-		ended = write_list(command, left);
+	if (list && !json_equal(list, before))
+		ended = write_list(command, list);
+	json_decref(before);
 	json_decref(list);
-	json_decref(left);
 	return ended;
 }

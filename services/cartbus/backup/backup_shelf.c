@@ -1,13 +1,15 @@
 /*
- * backup_shelf.c: the copies that are made by themselves: `cartbus backup` without a folder, each night, and `cartbus backup --verify`
- * without one, each week
+ * backup_shelf.c: makes the scheduled copies: `cartbus backup` without a folder, each night, and `cartbus
+ * backup --verify` without a folder, each week
  *
- * Owns:      what lies in [backup] folder under names of its own. What is not named as such a copy is not ours.
- * Promises:  an older copy goes when a newer one was made and checked, and not before. What was proved to be sound last stays until another
- *            one is, however many were made since: a log that is damaged is copied damaged. One that failed leaves nothing behind; what a
- *            power cut left is removed by the next. The monitor is told by the record, either way.
- * Fails by:  the record `backup_failed` or `backup_damaged`, which alarms, and an exit. Without a broker there is nobody to tell: the
- *            monitor alarms when no backup was made for two days.
+ * Owns:      the entries of [backup] folder that have the name of a scheduled copy. It touches no other
+ *            entries.
+ * Promises:  an older copy is removed only after a newer one was made and checked. The copy that was last
+ *            proved sound stays until another one is proved, however many are made meanwhile, because a
+ *            damaged log is copied damaged. A failed copy leaves nothing behind; the next run removes what a
+ *            power cut left. The record tells the monitor of each success and failure.
+ * Fails by:  the record `backup_failed` or `backup_damaged`, which raises an alarm, and an exit code. Without
+ *            a broker it tells nobody; the monitor raises an alarm when no backup was made for two days.
  * Read next: backup.c, systemd/cartbus-backup.timer, services/platform/monitor/backups.c
  */
 #include "services/cartbus/backup/backup_shelf.h"
@@ -146,11 +148,11 @@ void shelf_choose(struct shelf_copy *copies, size_t count, size_t keep)
 	}
 }
 
-/* ---- what the timers of systemd ask for ---- */
+/* ---- for the timers of systemd ---- */
 
 enum { WORDS_MAX = 400 };
 
-/* What is complained about is for the journal as well as for the record, which takes the first of it. */
+/* Complaints go to the journal, and the first one also goes to the record. */
 struct heard {
 	const char *name;
 	char words[WORDS_MAX];
@@ -187,12 +189,6 @@ static void remove_those_that_go(const struct command *command, struct shelf *sh
 	}
 }
 
-/* backups.json would name one more each day. */
-static void forget(const char *folder, enum backup_found found, void *context)
-{
-	(void)folder, (void)found, (void)context;
-}
-
 static void make_place(const struct command *command, size_t keep)
 {
 	struct shelf shelf;
@@ -200,7 +196,7 @@ static void make_place(const struct command *command, size_t keep)
 	if (shelf_read(command, &shelf) == 0) {
 		shelf_choose(shelf.copies, shelf.count, keep);
 		remove_those_that_go(command, &shelf);
-		backup_each_known(command, forget, NULL);
+		backup_forget_gone(command); /* or backups.json would grow by one each day */
 	}
 	shelf_free(&shelf);
 }
@@ -220,7 +216,7 @@ static int open_folder(const struct command *command, const struct shelf *shelf,
 	return r < 0 ? EXIT_NO : EXIT_FINE;
 }
 
-/* path: the copy's, if it was made */
+/* `path` gets the path of the new copy, also if the copy fails. */
 static int make_next(struct command *command, size_t keep, char path[PATH_ROOM + SHELF_NAME])
 {
 	struct shelf shelf;
@@ -230,7 +226,7 @@ static int make_next(struct command *command, size_t keep, char path[PATH_ROOM +
 	if (r < 0)
 		complain(command, "%s: %s", shelf.folder, strerror(-r));
 	for (size_t i = 0; i < shelf.count; i++)
-		shelf.copies[i].goes = !shelf.copies[i].is_whole; /* it takes the room that this one needs */
+		shelf.copies[i].goes = !shelf.copies[i].is_whole; /* it takes the space that the new copy needs */
 	remove_those_that_go(command, &shelf);
 	shelf_name(clock_wall_us(&command->clock), name);
 	shelf_path(&shelf, name, path);
@@ -257,7 +253,7 @@ int backup_scheduled(struct command *command)
 		puts("Nothing to do: [backup] keep is 0. To back up elsewhere: cartbus backup DIR");
 		return EXIT_FINE;
 	}
-	client_free(command_connect(command)); /* or nothing is begun */
+	client_free(command_connect(command)); /* without a broker the command ends here */
 	command->hear = hear;
 	command->hearer = &heard;
 	ended = backup_lock(command, &lock);
@@ -272,9 +268,9 @@ int backup_scheduled(struct command *command)
 	return ended;
 }
 
-/* ---- the newest, read as a whole ---- */
+/* ---- the newest copy, read as a whole ---- */
 
-/* As `cartbus verify` does; what it found goes where this command's words go. */
+/* Reads the log as `cartbus verify` does; the findings go to this command's output. */
 static int prove(const struct command *command, const char *path, const json_t *note)
 {
 	char program[PATH_ROOM + 20], folder[PATH_ROOM];
@@ -346,7 +342,7 @@ int backup_verify_newest(struct command *command)
 	}
 	command->hear = hear;
 	command->hearer = &heard;
-	ended = backup_lock(command, &lock); /* an erasure exchanges the files of a copy */
+	ended = backup_lock(command, &lock); /* an erasure replaces the files of a copy */
 	if (ended == EXIT_FINE)
 		ended = verify_newest(command, path);
 	if (path[0])

@@ -1,11 +1,13 @@
 /*
- * blobs.c: the blobs in a backup; `cartbus blobs`: what lies beside the log as files, and is it all there?
+ * blobs.c: the blobs in a backup; `cartbus blobs` lists the blobs beside the log, and checks that none is
+ * missing
  *
- * Promises:  each content is hashed while it is copied: what is damaged here is named, and does not become a copy. A blob that nobody
- *            refers to is not copied: no message can name it yet. `cartbus blobs` changes nothing. With --verify each blob is read and
- *            hashed, and while the broker runs each blob that a message of the log names is looked for.
- * Fails by:  naming the blob, its store, and what is wrong with it. `cartbus blobs`: EXIT_NO where one is damaged or missing, EXIT_AWAY
- *            where the log could not be asked.
+ * Promises:  each blob is hashed while it is copied: a damaged blob is named, and not copied. A blob without
+ *            a reference is not copied, because no message can name it yet. `cartbus blobs` changes nothing.
+ *            With --verify it reads and hashes each blob, and, while the broker runs, looks for each blob
+ *            that a message of the log names.
+ * Fails by:  naming the blob, its store, and what is wrong with it. `cartbus blobs`: EXIT_NO if a blob is
+ *            damaged or missing, EXIT_AWAY if the log could not be asked.
  * Read next: bus/store/blob/blob_copy.c, services/kit/blobs/blob_places.h
  */
 #include "services/cartbus/backup/blobs.h"
@@ -27,7 +29,7 @@
 
 enum {
 	FOLDERS_OPEN = 16,
-	BESIDE_CONTENT = 3 * 4096 /* of each blob on the disk: its last block, its reference, the folder of it */
+	BESIDE_CONTENT = 3 * 4096 /* on the disk, of each blob: last block, reference, folder of the reference */
 };
 
 struct copying {
@@ -54,7 +56,7 @@ static int copy_blob(void *context, const char *name, uint64_t bytes)
 		return 0;
 	}
 	if (r == -ENOENT)
-		return 0; /* it has aged meanwhile */
+		return 0; /* it was removed by its age meanwhile */
 	copying->sum.files += r == 0;
 	copying->sum.bytes += r == 0 ? bytes : 0;
 	return r;
@@ -69,7 +71,7 @@ static int copy_store(void *context, const struct blob_place *place)
 	int r = blob_store_open_to_read(place->path, &from);
 
 	if (r == -ENOENT)
-		return 0; /* its process has only begun to make it */
+		return 0; /* its process has not finished making it */
 	if (snprintf(path, sizeof(path), "%s%s", copying->to_root, place->path + strlen(copying->from_root)) >=
 		(int)sizeof(path))
 		r = -ENAMETOOLONG;
@@ -173,7 +175,7 @@ uint64_t backup_blobs_bytes(const char *root)
 	return sum.bytes + sum.files * BESIDE_CONTENT;
 }
 
-/* --- are they what they were? --- */
+/* --- verifying --- */
 
 struct verifying {
 	const struct command *command;
@@ -234,7 +236,7 @@ int backup_blobs_verify(const struct command *command, const char *root, const j
 
 /* --- back into the state --- */
 
-static struct giving { /* nftw has no context */
+static struct giving { /* a global, because nftw passes no context */
 	uid_t uid;
 	int error;
 } giving;
@@ -247,7 +249,10 @@ static int give_one(const char *path, const struct stat *there, int kind, struct
 	return 0;
 }
 
-/* The folder of the process's state says who it is where its folder of blobs was made by this command. */
+/*
+ * The process's user is the owner of its folder of blobs. If this command made that folder as root, it is the
+ * owner of the process's state.
+ */
 static int give_to_process(void *context, const struct blob_place *place)
 {
 	const char *state = context;
@@ -287,7 +292,7 @@ int backup_blobs_put_back(const struct command *command, const char *folder, str
 
 /* ---- `cartbus blobs` ---- */
 
-/* --- what there is --- */
+/* --- listing --- */
 
 static int describe_store(void *context, const struct blob_place *place)
 {
@@ -335,12 +340,11 @@ static int list(const struct command *command, const char *root)
 	return r < 0 ? EXIT_NO : EXIT_FINE;
 }
 
-/* --- what the log names --- */
+/* --- the blobs that the log names --- */
 
 struct named {
-	const struct command *command;
 	const char *root;
-	uint64_t names, missing;
+	uint64_t missing;
 };
 
 int blobs_look_for(const char *root, const struct topic *topic, const char *shop, const void *message,
@@ -376,7 +380,6 @@ static bool look_at_entry(const struct entry *entry, void *context)
 
 	if (!message)
 		return true;
-	named->names++;
 	named->missing +=
 		(uint64_t)blobs_look_for(named->root, topic, entry->shop, message, tell_missing, (void *)entry);
 	return true;
@@ -385,7 +388,7 @@ static bool look_at_entry(const struct entry *entry, void *context)
 /* Reads only those topics of the log whose messages name blobs. */
 static int look_for_named(const struct command *command, const char *root)
 {
-	struct named named = { .command = command, .root = root };
+	struct named named = { .root = root };
 	int ended = EXIT_FINE;
 	struct client *client = NULL;
 	const struct topic *topic;

@@ -1,8 +1,9 @@
 /*
- * copy_broker.c: a broker of one's own over a copy of the log, and a session with it
+ * copy_broker.c: runs a private broker over a copy of the log, and opens a session with it
  *
- * Owns:      the process, a folder for its configuration, sockets and words. The process ends with the command.
- * Fails by:  telling the last words of the process.
+ * Owns:      the process, and a folder for its configuration, sockets and output. The process ends with the
+ *            command.
+ * Fails by:  telling the last line that the process wrote.
  * Read next: erase_copy.c
  */
 #include "services/cartbus/backup/copy_broker.h"
@@ -26,7 +27,7 @@
 #include <unistd.h>
 
 #define TRY_US (2 * US_PER_S)
-enum { TRIES_MOST = 1800 /* an hour: a large log is long in opening */, WORDS_MAX = 1 << 20 };
+enum { TRIES_MOST = 1800 /* an hour: a large log takes long to open */, WORDS_MAX = 1 << 20 };
 
 struct copy_broker {
 	const struct command *outer;
@@ -46,7 +47,7 @@ struct client *copy_broker_client(const struct copy_broker *broker)
 	return broker->client;
 }
 
-/* --- its configuration: that of the other one, but for where it is --- */
+/* --- its configuration: as the installation's, with other paths --- */
 
 static void add_section(const struct config *from, const char *section, const char *const *keys, struct buffer *to)
 {
@@ -75,7 +76,7 @@ static int write_config(struct copy_broker *broker, const char *state)
 	add_section(from, "clock", clock, &text);
 	add_section(from, "retention", retention, &text);
 	add_section(from, "broker", topology, &text);
-	buffer_add_text(&text, "headroom = 16\nheadroom-percent = 0\nheartbeat = 1500\n"); /* it may take its time */
+	buffer_add_text(&text, "headroom = 16\nheadroom-percent = 0\nheartbeat = 1500\n"); /* it may be slow */
 	r = file_write_new(broker->config, buffer_bytes(&text), 0600);
 	if (r < 0)
 		complain(broker->outer, "%s: %s", broker->config, strerror(-r));
@@ -92,7 +93,7 @@ static void become(const struct copy_broker *broker)
 	char program[PATH_ROOM + 32], words[80];
 	int output;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* the broker works on a copy */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* it works on a copy */
 	if (getppid() == 1)
 		_exit(127);
 	snprintf(program, sizeof(program), "%s/cartbus-broker", programs_folder());
@@ -135,10 +136,24 @@ static int meet(struct copy_broker *broker)
 		if (client_open(&cartbus, broker->inner.config, &broker->inner.clock, TRY_US, &broker->client, why) ==
 			0)
 			return EXIT_FINE;
-	/* whether it was asked before it ended, and so why nobody answered, is a matter of luck */
+	/* if the broker ended, `why` depends on the moment of its end, so it is not shown */
 	complain(broker->outer, "the copy of the log could not be opened: %s", broker->pid ? why : "its broker ended");
 	tell_last_words(broker);
 	return EXIT_NO;
+}
+
+static int start(struct copy_broker *broker)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		become(broker);
+	if (pid < 0) {
+		complain(broker->outer, "the broker of the copy could not be started: %s", strerror(errno));
+		return EXIT_NO;
+	}
+	broker->pid = pid;
+	return meet(broker);
 }
 
 int copy_broker_start(const struct command *command, const char *state, struct copy_broker **ret)
@@ -157,10 +172,8 @@ int copy_broker_start(const struct command *command, const char *state, struct c
 	snprintf(broker->config, sizeof(broker->config), "%s/cartbus.conf", broker->folder);
 	*ret = broker;
 	ended = write_config(broker, state);
-	if (!ended && (broker->pid = fork()) == 0)
-		become(broker);
 	if (!ended)
-		ended = meet(broker);
+		ended = start(broker);
 	if (ended)
 		copy_broker_stop(ret);
 	return ended;

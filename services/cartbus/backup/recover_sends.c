@@ -1,11 +1,12 @@
 /*
- * recover_sends.c: what was mailed and what forbids a mail, learnt from the states of sender, waiter and unsub
+ * recover_sends.c: learns what was mailed and what forbids a mail from the states of sender, waiter and unsub
  *
- * Promises:  a step that was claimed is spent: sent if that is known, else ambiguous. Every row that stops somebody becomes a message that
- *            stops the same person again. What the side log holds word for word is not learnt a second time from rows, which know less.
- *            Saying it twice changes nothing.
- * Fails by:  saying that a state cannot be read; a row that makes no sense is passed over.
- * Read next: services/carts/policy/sends.c, services/carts/policy/stops.c (the rows), recover_sends_sidelog.c, recover_sends_publish.c, restore.c
+ * Promises:  a claimed step is spent: sent if that is known, else ambiguous. Each row that stops mails to a
+ *            person becomes a message that stops them again. A message that the side log holds word for word
+ *            is not learnt again from rows, which know less. Publishing a message twice changes nothing.
+ * Fails by:  telling that a state cannot be read. A row that makes no sense is skipped.
+ * Read next: services/carts/policy/sends.c, services/carts/policy/stops.c (the rows),
+ *            recover_sends_sidelog.c, recover_sends_publish.c, restore.c
  */
 #include "services/cartbus/backup/recover_sends.h"
 
@@ -25,8 +26,8 @@
 
 struct learning {
 	struct recover_sends *recovery;
-	uint64_t after;            /* numbers up to here are known otherwise */
-	const char *log;           /* that numbers are of */
+	uint64_t after;            /* messages up to this number are in the backup */
+	const char *log;           /* the log that the numbers belong to */
 	struct sorted_map *orders; /* name -> struct order */
 	OptoutSource source;
 };
@@ -89,7 +90,7 @@ static void take_mode(const struct stop_recalled *row, const struct learning *le
 
 	if (row->kind == RECALLED_GONE) {
 		status = (ShopStatus){
-			.mode = MODE_PAUSED, .priority = 100, .at_us = row->at_us, .version = UINT64_MAX
+			.mode = MODE_PAUSED, .priority = 100, .at_us = row->at_us /* it has no version */
 		};
 		TEXT_COPY(status.reason, "the storefront asked to erase this shop");
 	} else {
@@ -142,7 +143,10 @@ static void add_ids(CartIds *to, const CartIds *from)
 		TEXT_COPY(to->email_hash, from->email_hash);
 }
 
-/* One order has a row for each of its names, with the number of its message: together they are the order again. */
+/*
+ * An order has a row for each of its names, each with the number of the order's message. Rows of one number
+ * are merged into one order.
+ */
 static void take_order(const struct purchase_recalled *row, void *context)
 {
 	const struct learning *learning = context;
@@ -190,7 +194,10 @@ static void note_orders(const struct learning *learning)
 	}
 }
 
-/* What a cart came to that no message of the side log tells: its shopper emptied it, or took a yes back. */
+/*
+ * Learns the end of a cart that no message of the side log tells: the shopper emptied it, or withdrew the
+ * consent.
+ */
 static bool take_cart(const char *shop, const char *key, const CartState *cart, void *context)
 {
 	const struct learning *learning = context;
@@ -216,7 +223,7 @@ static bool take_cart(const char *shop, const char *key, const CartState *cart, 
 	return true;
 }
 
-/* unsub knows by which way a person came onto the list. */
+/* unsub's row also tells the source of the entry. */
 static bool take_suppression(const char *shop, const char *key, const Suppression *row, void *context)
 {
 	const struct learning *learning = context;
@@ -255,7 +262,7 @@ void recover_sends_stops(struct recover_sends *recovery, const struct state *sta
 
 	STATE_EACH(state, cart_rows, NULL, NULL, take_cart, &learning);
 	if (recovery->has_sidelog)
-		return; /* word for word, each of them */
+		return; /* the side log has all of them, word for word */
 	STATE_EACH(state, suppressions, NULL, NULL, take_suppression, &learning);
 	STATE_EACH(state, privacy_rows, NULL, NULL, take_request, &learning);
 	stops_recall(state, take_stop, &learning);
@@ -267,7 +274,7 @@ void recover_sends_stops(struct recover_sends *recovery, const struct state *sta
 
 /* ---- one state: what was mailed, and what forbids a mail ---- */
 
-/* Several may know of it; that it was sent is the strongest word. */
+/* Several states may have this send; SEND_SENT wins over the other phases. */
 static void note_send(const char *shop, const char *cart_id, int step, const struct send *send, void *context)
 {
 	const struct recover_sends *recovery = context;
@@ -294,7 +301,7 @@ bool recover_sends_is_covered(const struct recover_sends *recovery)
 	return recovery->has_sidelog || (recovery->stops_to > 0 && recovery->stops_to >= recovery->known_to);
 }
 
-/* By its name: then it knows also that nothing was mailed, and remembers every stop. */
+/* Judges a service by its name. true: its state also tells that nothing was mailed, and has every stop. */
 static bool keeps_account(const char *name)
 {
 	return text_starts(name, "sender") || text_starts(name, "waiter");
@@ -309,7 +316,7 @@ static void learn(struct recover_sends *recovery, const char *name, const struct
 	recover_sends_stops(recovery, state, is_same_log);
 	recovery->accounts += has_sends || (keeps_account(name) && cursor > 0);
 	if (!is_same_log)
-		return; /* its numbers are another log's */
+		return; /* its numbers belong to another log */
 	if (cursor > recovery->known_to)
 		recovery->known_to = cursor;
 	if (keeps_account(name) && cursor > recovery->stops_to)

@@ -65,8 +65,13 @@ struct recalled {
 };
 void recover_sends_note(struct recover_sends *recovery, const struct recalled *recalled, const struct topic *topic,
 	const void *message);
-/* The strictest mode of a shop counts; `status` is a ShopStatus. */
+/*
+ * The latest mode of a shop counts: who ended a pause meant that. Where times and versions disagree (the clock
+ * was set, or the versions are of two logs) the stricter one counts. `status` is a ShopStatus.
+ */
 void recover_sends_note_mode(struct recover_sends *recovery, const char *shop, const void *status);
+/* The same with modes that an older restore noted. */
+void recover_sends_add_modes(struct recover_sends *recovery, const json_t *modes);
 /* Publishes the learnt facts. Complains and returns an exit code. */
 int recover_sends_publish(const struct command *command, json_t *sends);
 /* recover_sends_publish.c. The same of what forbids a mail. */

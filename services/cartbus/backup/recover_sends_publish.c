@@ -1,8 +1,9 @@
 /*
- * recover_sends_publish.c: what forbids a mail, noted in the note of a restore and said again at its release
+ * recover_sends_publish.c: notes what forbids a mail in the note of a restore, and publishes it at the
+ * release
  *
- * Promises:  said twice it changes nothing: each has an idempotency key of its own. A mode is only ever made stricter than the log has it;
- *            what was looser is told, and a person decides.
+ * Promises:  publishing twice changes nothing, because each message has its own idempotency key. A mode is
+ *            only ever made stricter than the log has it; a looser mode is reported, and the admin decides.
  * Read next: restore_release.c (when), recover_sends.h
  */
 #include "services/cartbus/backup/recover_sends.h"
@@ -77,17 +78,58 @@ void recover_sends_note(
 			(json_int_t)recalled->at_us, "payload", payload));
 }
 
+/* The higher the number, the fewer mails the mode lets out. */
+static int strictness(ShopMode mode)
+{
+	switch (mode) {
+	case MODE_LIVE:
+		return 0;
+	case MODE_MAIL_ME:
+		return 1;
+	case MODE_OBSERVE:
+		return 2;
+	case MODE_PAUSED:
+		return 3;
+	}
+	return 3;
+}
+
+static bool replaces(const json_t *mode, const json_t *known)
+{
+	bool is_later = member_number(mode, "at_us") >= member_number(known, "at_us");
+	bool is_higher = member_number(mode, "version") >= member_number(known, "version");
+	bool have_versions = member_number(mode, "version") > 0 && member_number(known, "version") > 0;
+
+	if (is_later == is_higher || !have_versions)
+		return is_later;
+	return strictness((ShopMode)member_number(mode, "mode")) > strictness((ShopMode)member_number(known, "mode"));
+}
+
+static void add_mode(struct recover_sends *recovery, const char *shop, json_t *mode)
+{
+	const json_t *known = json_object_get(recovery->modes, shop);
+
+	if (!known || replaces(mode, known))
+		json_object_set(recovery->modes, shop, mode);
+}
+
 void recover_sends_note_mode(struct recover_sends *recovery, const char *shop, const void *message)
 {
 	const ShopStatus *status = message;
-	const json_t *known = json_object_get(recovery->modes, shop);
+	json_t *mode = json_pack("{s:i,s:i,s:i,s:I,s:I,s:s,s:s}", "mode", (int)status->mode, "priority",
+		(int)status->priority, "resumes_to", (int)status->resumes_to, "version", (json_int_t)status->version,
+		"at_us", (json_int_t)status->at_us, "reason", status->reason, "who", status->who);
 
-	if (known && json_integer_value(json_object_get(known, "at_us")) > status->at_us)
-		return;
-	json_object_set_new(recovery->modes, shop,
-		json_pack("{s:i,s:i,s:i,s:I,s:s,s:s}", "mode", (int)status->mode, "priority", (int)status->priority,
-			"resumes_to", (int)status->resumes_to, "at_us", (json_int_t)status->at_us, "reason",
-			status->reason, "who", status->who));
+	add_mode(recovery, shop, mode);
+	json_decref(mode);
+}
+
+void recover_sends_add_modes(struct recover_sends *recovery, const json_t *modes)
+{
+	const char *shop;
+	json_t *mode;
+
+	json_object_foreach((json_t *)modes, shop, mode) add_mode(recovery, shop, mode);
 }
 
 static const char *kind_of(const char *topic)
@@ -112,7 +154,7 @@ json_t *recover_sends_count(const json_t *said, const json_t *modes)
 		const char *kind = kind_of(member_text(one, "topic"));
 		char what[400];
 
-		/* In a note of an older release each has its name alone. */
+		/* In a note of an older release a message has no subject: the name counts. */
 		snprintf(what, sizeof(what), "%s/%.80s/%.250s", kind, member_text(one, "shop"),
 			json_object_get(one, "subject") ? member_text(one, "subject") : name);
 		if (json_object_get(counted, what))
@@ -146,22 +188,6 @@ static int say_one(struct client *client, const json_t *one, char why[256])
 		message, &said, why);
 }
 
-/* The higher the number, the fewer mails the mode lets out. */
-static int strictness(ShopMode mode)
-{
-	switch (mode) {
-	case MODE_LIVE:
-		return 0;
-	case MODE_MAIL_ME:
-		return 1;
-	case MODE_OBSERVE:
-		return 2;
-	case MODE_PAUSED:
-		return 3;
-	}
-	return 3;
-}
-
 static int say_mode(const struct command *command, struct client *client, const char *shop, const json_t *learnt,
 	const ShopStatus *now)
 {
@@ -189,7 +215,7 @@ static int say_mode(const struct command *command, struct client *client, const 
 struct learnt {
 	const json_t *one;
 	int64_t at_us;
-	size_t nth; /* in the order in which it was learnt */
+	size_t nth; /* its place in the order of learning */
 };
 
 static int by_time(const void *left, const void *right)
@@ -201,7 +227,7 @@ static int by_time(const void *left, const void *right)
 	return a->nth < b->nth ? -1 : 1;
 }
 
-/* It was learnt from several places, of which one may know what came before the other's. Free it. */
+/* Sorts the messages by time, because they were learnt from several places. The caller frees the array. */
 static struct learnt *in_order_of_time(const json_t *said)
 {
 	struct learnt *all = memory_new((json_object_size(said) + 1) * sizeof(*all));

@@ -1,11 +1,12 @@
 /*
- * recover_sends_sidelog.c: what forbids a mail, learnt from the side log, word for word
+ * recover_sends_sidelog.c: learns what forbids a mail from the side log, word for word
  *
- * Promises:  each message once, under the idempotency key that it had; a row that stands for what is older is said as what it came of. A person
- *            who was erased is put on the list again, and nothing else of that person is said. Nobody is let back on: what would do so is
- *            counted.
- * Fails by:  telling what is damaged, and that it is another installation's: neither counts as known.
- * Read next: bus/broker/log/sidelog.c (who writes it), recover_sends_publish.c
+ * Promises:  each message is noted once, under its old idempotency key; a row that stands for older messages
+ *            is noted as the request that it came from. An erased person is put on the list of people who are
+ *            not mailed again, and nothing else of the person is noted. No person is let back on: messages
+ *            that would do so are only counted.
+ * Fails by:  telling that a side log is damaged, or of another installation; neither counts as known.
+ * Read next: bus/broker/log/sidelog.c (writes it), recover_sends_publish.c
  */
 #include "services/cartbus/backup/recover_sends.h"
 
@@ -73,7 +74,10 @@ static void take_privacy(struct reading *reading, const struct message_meta *sai
 		note(reading, said, &topic_privacy_request, &row->request);
 }
 
-/* The shopper may have said no again since then, also after the restore. A restore must not lift that: only the owner does. */
+/*
+ * The shopper may have said no again since then, also after the restore. A restore must not lift that: only
+ * the owner does.
+ */
 static void take_lift(const struct reading *reading, const struct message_meta *said)
 {
 	char name[80];
@@ -82,7 +86,7 @@ static void take_lift(const struct reading *reading, const struct message_meta *
 	json_object_set_new(reading->recovery->let_back, name, json_true());
 }
 
-/* A copy from before an erasure: what an owner wrote may name who was erased. */
+/* In a copy from before an erasure, the owner's reason may name an erased person, so it is replaced. */
 static void take_action(struct reading *reading, const struct message_meta *said, AdminAction *action)
 {
 	if (action->verb == ADMIN_LIFT_SUPPRESSION || action->verb == ADMIN_TAKE_BACK) {
@@ -191,7 +195,7 @@ int recover_sends_sidelog_copy(struct recover_sends *recovery, const char *path)
 	return learn_from(recovery, path, PLACE_COPY, false);
 }
 
-/* ---- those of this installation ---- */
+/* ---- the side logs of this installation ---- */
 
 bool recover_sends_is_sidelog(const char *name)
 {

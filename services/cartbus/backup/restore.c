@@ -1,13 +1,15 @@
 /*
- * restore.c: `cartbus restore`: a backup becomes the log again, and no mail goes twice for it
+ * restore.c: `cartbus restore`: puts a backup in the place of the log, and sends no mail twice because of it
  *
  * Owns:      <state>/restore.json between a restore and its release: what the services knew to be mailed.
- * Promises:  nothing is deleted: what was there is put aside. The log gets another identity, so nobody takes it for the one it
- *            was copied from, and the broker claims no mail until --release. What was mailed after the backup is learnt from the
- *            states of senders and waiter before they are put aside, and said again before the first claim. After a
- *            restore that was cut short the broker does not start until the restore was run again; what was learnt by then is
- *            kept. Persons erased after the backup was made are erased from the copy before it becomes the log.
- * Fails by:  stopping before anything was moved when something runs, or the backup is not what it was.
+ * Promises:  nothing is deleted but a snapshot that a killed backup left: the old files are put aside. The log
+ *            gets a new identity, so that no process takes it for the log that it was copied from, and the
+ *            broker claims no mail until --release.
+ *            What was mailed after the backup is learnt from the states of senders and waiter before they are
+ *            put aside, and published again before the first claim. After a restore that was cut short the
+ *            broker does not start until the restore is run again; what was learnt by then is kept. Persons
+ *            who were erased after the backup was made are erased from the copy before it becomes the log.
+ * Fails by:  stopping before any file moves if a process runs, or if the backup is damaged.
  * Read next: recover_sends.c, backup_folder.c, bus/broker/queue/claim.c (why nothing is claimed)
  */
 #include "services/cartbus/backup/restore.h"
@@ -40,27 +42,32 @@
 
 enum { PATH_BYTES = 900 };
 
-static const int64_t OVERLAP_US = 1 * US_PER_HOUR; /* clocks of several machines */
+static const int64_t OVERLAP_US = 1 * US_PER_HOUR; /* the clocks of several machines may differ */
 
 DEFINE_CLEANUP(DIR *, closedir)
 
 struct restoring {
 	const struct command *command;
 	const char *state, *folder,
-		*erasures; /* erasures: a list, or a backup that has one; NULL: those that lie about */
+		*erasures; /* erasures: a list, or a backup that has one; NULL: only the lists found here */
 	char aside[PATH_BYTES];
 	const char *sidelog; /* a copy of the side log; NULL: none was given */
 	size_t erased;       /* messages */
 	struct backup_sum blobs;
 	json_t *note, *list; /* backup.json; who was erased */
 	struct recover_sends recovery;
-	int stores;            /* that knew what was mailed, of an older restore ... */
-	bool was_covered;      /* ... which knew what forbids a mail ... */
-	uint64_t was_known_to; /* ... up to this message, where it was of the same backup */
+	int stores;            /* of an older restore: the states that knew what was mailed */
+	bool was_covered;      /* the older restore knew all that forbids a mail */
+	uint64_t was_known_to; /* it knew up to this message, if it was of the same backup */
 	bool has_older, is_same_backup;
+	int log_lock;     /* the broker's, held by this restore; -1: none */
+	bool made_folder; /* the log's folder was not there before */
 };
 
-/* A name of a folder in the state that holds a store: the broker's log, whole or not, or a service's fold. */
+/*
+ * true: the folder of this name in the state holds a store: the broker's log, complete or not, or a service's
+ * fold.
+ */
 static bool is_store(const char *state, const char *name)
 {
 	char path[PATH_BYTES];
@@ -84,19 +91,46 @@ static int each_store(struct restoring *restoring, store_fn *each)
 	return r;
 }
 
-/* A broker that starts holds its own lock long before its log is open. */
-static int refuse_running_broker(const struct restoring *restoring)
+/*
+ * Takes the lock that a broker takes before it opens its log, so that none starts until the mark is set: the
+ * erasures before that may take minutes. Where no broker ran yet, its folder is made for that.
+ */
+static int keep_broker_away(struct restoring *restoring)
 {
 	char path[PATH_BYTES];
-	int lock = -1, r;
+	int r;
 
+	snprintf(path, sizeof(path), "%s/broker", restoring->state);
+	restoring->made_folder = mkdir(path, 0700) == 0;
 	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
-	r = file_lock(path, &lock);
+	r = file_lock(path, &restoring->log_lock);
+	if (r == 0)
+		return EXIT_FINE;
 	if (r == -EBUSY)
 		complain(restoring->command, "the broker runs: stop everything first");
-	if (lock >= 0)
-		close(lock);
-	return r == -EBUSY ? r : 0;
+	else
+		complain(restoring->command, "%s: %s", path, strerror(-r));
+	return EXIT_NO;
+}
+
+static void remove_log_folder(const struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/broker", restoring->state);
+	rmdir(path);
+}
+
+/* A restore that failed leaves no empty folder: it may be of another user than the broker's. */
+static void let_broker_start(const struct restoring *restoring, bool has_failed)
+{
+	if (restoring->log_lock < 0)
+		return;
+	if (restoring->made_folder && has_failed)
+		remove_log_folder(restoring);
+	close(restoring->log_lock);
 }
 
 static int refuse_running(struct restoring *restoring, const char *name)
@@ -104,7 +138,7 @@ static int refuse_running(struct restoring *restoring, const char *name)
 	char path[PATH_BYTES];
 
 	if (strcmp(name, "broker") == 0)
-		return refuse_running_broker(restoring);
+		return 0; /* keep_broker_away */
 	snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
 	if (!state_folder_is_in_use(path))
 		return 0;
@@ -112,7 +146,7 @@ static int refuse_running(struct restoring *restoring, const char *name)
 	return -EBUSY;
 }
 
-/* The broker's log cannot be read as a service's state. */
+/* Learns from a service's state. The broker's log is no such state, and is skipped. */
 static int learn(struct restoring *restoring, const char *name)
 {
 	char path[PATH_BYTES];
@@ -122,38 +156,42 @@ static int learn(struct restoring *restoring, const char *name)
 		return 0;
 	snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
 	r = recover_sends_folder(&restoring->recovery, name, path);
-	return r == -EUCLEAN ? 0
-			     : r; /* one that is damaged knows nothing; one that cannot be read today may know much */
+	return r == -EUCLEAN ? 0 : r; /* a damaged state tells nothing; an unreadable one may tell much */
 }
 
 static int put_file_aside(const struct restoring *restoring, const char *name, const char *file)
 {
 	char from[PATH_BYTES], to[PATH_BYTES];
+	int r;
 
+	snprintf(to, sizeof(to), "%s/%s", restoring->aside, name);
+	r = file_make_folders(to, 0700);
 	snprintf(from, sizeof(from), "%s/%s/%s", restoring->state, name, file);
 	snprintf(to, sizeof(to), "%s/%s/%s", restoring->aside, name, file);
-	return rename(from, to) < 0 ? -errno : 0;
+	return r < 0 ? r : rename(from, to) < 0 ? -errno : 0;
 }
 
-/* Plain files only: a spool, and what was rejected, lie in folders and stay. CURRENT last: it says that there is still a store. */
+/*
+ * Moves plain files only: spools and rejected webhooks are in folders below, and stay. The broker's lock, which
+ * is held, stays too. CURRENT is moved last, because it tells that there is still a store.
+ */
 static int put_aside(struct restoring *restoring, const char *name)
 {
-	char from[PATH_BYTES], to[PATH_BYTES];
+	char from[PATH_BYTES];
 	_cleanup_(closedirp) DIR *listing = NULL;
 	bool has_current = false;
 	struct dirent *entry;
 	int r = 0;
 
-	snprintf(to, sizeof(to), "%s/%s", restoring->aside, name);
 	snprintf(from, sizeof(from), "%s/%s", restoring->state, name);
 	listing = opendir(from);
 	if (!listing)
 		return -errno;
-	r = file_make_folders(to, 0700);
 	while (r >= 0 && (entry = readdir(listing))) {
 		struct stat about;
 
-		if (fstatat(dirfd(listing), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(about.st_mode))
+		if (fstatat(dirfd(listing), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) < 0 ||
+			!S_ISREG(about.st_mode) || strcmp(entry->d_name, ".lock") == 0)
 			continue;
 		if (strcmp(entry->d_name, "CURRENT") == 0)
 			has_current = true;
@@ -163,23 +201,22 @@ static int put_aside(struct restoring *restoring, const char *name)
 	return r >= 0 && has_current ? put_file_aside(restoring, name, "CURRENT") : r;
 }
 
-/* Puts aside also the side logs that were put away beside it: the note holds what they tell. */
+/*
+ * Puts aside the side log, and the earlier ones that were put away beside it: the note holds what they tell.
+ */
 static int put_sidelogs_aside(const struct restoring *restoring)
 {
-	char folder[PATH_BYTES], aside[PATH_BYTES];
+	char folder[PATH_BYTES];
 	_cleanup_(closedirp) DIR *listing = NULL;
 	struct dirent *entry;
 	int r = 0;
 
 	snprintf(folder, sizeof(folder), "%.500s/" SIDELOG_FOLDER, restoring->state);
-	snprintf(aside, sizeof(aside), "%.500s/" SIDELOG_FOLDER, restoring->aside);
 	listing = opendir(folder);
 	while (listing && r >= 0 && (entry = readdir(listing))) {
 		if (!recover_sends_is_sidelog(entry->d_name))
 			continue;
-		r = file_make_folders(aside, 0700);
-		if (r >= 0)
-			r = put_file_aside(restoring, SIDELOG_FOLDER, entry->d_name);
+		r = put_file_aside(restoring, SIDELOG_FOLDER, entry->d_name);
 	}
 	return r;
 }
@@ -201,7 +238,10 @@ static int give_identity(const struct restoring *restoring)
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : -EIO;
 }
 
-/* *ret: NULL when there is none. One that cannot be read is not the same as none: it complains. */
+/*
+ * Reads the note of a restore. *ret is NULL if there is none. It complains if there is one that cannot be
+ * read.
+ */
 int restore_read_note(const struct command *command, const char *state, json_t **ret)
 {
 	char path[PATH_BYTES];
@@ -224,8 +264,9 @@ static json_int_t backup_time(const json_t *note)
 }
 
 /*
- * A restore that was cut short, or not released, knew what nobody may know any more: it had put the states aside. It learnt what
- * was mailed after its own backup only: with an earlier one, what went between the two would go again. false: so it is.
+ * Adds the note of a restore that was cut short or not released, because the states that it learnt from are
+ * put aside. That note tells only what was mailed after its own backup. With an earlier backup, mails sent
+ * between the two backups would be sent again: then it complains and returns false.
  */
 static bool add_older_note(struct restoring *restoring)
 {
@@ -244,7 +285,7 @@ static bool add_older_note(struct restoring *restoring)
 	}
 	json_object_update_missing(restoring->recovery.sends, json_object_get(older, "sends"));
 	json_object_update_missing(restoring->recovery.said, json_object_get(older, "said"));
-	json_object_update_missing(restoring->recovery.modes, json_object_get(older, "modes"));
+	recover_sends_add_modes(&restoring->recovery, json_object_get(older, "modes"));
 	json_object_update_missing(restoring->recovery.let_back, json_object_get(older, "let_back"));
 	restoring->stores += (int)json_integer_value(json_object_get(older, "stores"));
 	restoring->was_covered = json_is_true(json_object_get(older, "covered"));
@@ -261,19 +302,22 @@ static int stores_of(const struct restoring *restoring)
 	return restoring->recovery.accounts + restoring->stores;
 }
 
-/* Of a log that an older restore made, or of a backup of it: it tells nothing of what that restore did not know. */
+/*
+ * true: a survivor is of a log that an older restore made, or the backup is another one than that restore's.
+ * It tells nothing that the older restore did not know.
+ */
 static bool is_of_later_log(const struct restoring *restoring)
 {
 	return restoring->has_older && (restoring->recovery.has_other_log || !restoring->is_same_backup);
 }
 
-/* 0: there is a time of which no state tells what was mailed. */
+/* 0: for some time, no state tells what was mailed. */
 static int stores_that_know(const struct restoring *restoring)
 {
 	return is_of_later_log(restoring) && restoring->stores == 0 ? 0 : stores_of(restoring);
 }
 
-/* What an older restore knew says nothing of what was heard after it. */
+/* The knowledge of an older restore does not cover what was heard after it. */
 static bool is_covered(const struct restoring *restoring)
 {
 	const struct recover_sends *recovery = &restoring->recovery;
@@ -283,7 +327,10 @@ static bool is_covered(const struct restoring *restoring)
 	return recover_sends_is_covered(recovery) || (restoring->was_covered && !recovery->has_other_log);
 }
 
-/* Up to which message what forbids a mail is known; nothing beyond the backup: where that ends. */
+/*
+ * The last message up to which it is known what forbids a mail. If nothing is known beyond the backup, it is
+ * the backup's last message.
+ */
 static uint64_t known_to(const struct restoring *restoring)
 {
 	const struct recover_sends *recovery = &restoring->recovery;
@@ -318,7 +365,7 @@ static int set_mark(const struct restoring *restoring)
 	return file_write_durably(path, bytes_of("cartbus restore did not come to its end: run it again\n"), 0600);
 }
 
-/* Only when the disk holds all of it: a state that a power cut brings back would be of the log that went. */
+/* Syncs the disk first: otherwise a power cut could bring back a state of the replaced log. */
 static int lift_mark(const struct restoring *restoring)
 {
 	char path[PATH_BYTES];
@@ -336,17 +383,19 @@ static int lift_mark(const struct restoring *restoring)
 /* From here on files move. The note is written first: its content cannot be learnt again. */
 static int put_in_place(struct restoring *restoring)
 {
-	char from[PATH_BYTES], to[PATH_BYTES], lock[PATH_BYTES + 8];
+	char from[PATH_BYTES], to[PATH_BYTES];
 	json_t *files;
 	struct backup_sum sum;
 	int r, ended;
 
-	if (!add_older_note(restoring))
+	/* a service may have been started during the erasures */
+	if (each_store(restoring, refuse_running) < 0 || !add_older_note(restoring))
 		return EXIT_NO;
 	files = json_array();
 	r = write_note(restoring);
 	if (r >= 0)
 		r = set_mark(restoring);
+	backup_remove_snapshots(restoring->command);
 	if (r >= 0)
 		r = each_store(restoring, put_aside);
 	if (r >= 0)
@@ -358,9 +407,7 @@ static int put_in_place(struct restoring *restoring)
 	}
 	backup_log_path(restoring->folder, restoring->note, from);
 	snprintf(to, sizeof(to), "%s/broker", restoring->state);
-	snprintf(lock, sizeof(lock), "%s/.lock", to);
-	unlink(lock);
-	rmdir(to);
+	remove_log_folder(restoring);
 	ended = backup_copy(restoring->command, from, to, files, &sum);
 	json_decref(files);
 	if (ended == EXIT_FINE)
@@ -448,7 +495,7 @@ static int erase_again(struct restoring *restoring)
 	return restoring->note ? EXIT_FINE : EXIT_NO;
 }
 
-/* Of the backups that lie in the same folder a later one may hold a later copy. */
+/* A later backup in the same folder may hold a later copy of the side log. */
 static int learn_from_beside(struct restoring *restoring)
 {
 	char above[PATH_BYTES], path[PATH_BYTES + 300];
@@ -517,7 +564,9 @@ static int restore_locked(struct restoring *restoring)
 	json_t *note;
 	int ended = backup_verify(restoring->command, restoring->folder, &sum, &restoring->note);
 
-	note = json_incref(restoring->note); /* what was learnt refers to it, and an erasure exchanges it */
+	note = json_incref(restoring->note); /* `recovery` borrows from it, and an erasure replaces it */
+	if (ended == EXIT_FINE)
+		ended = keep_broker_away(restoring);
 	if (ended == EXIT_FINE) {
 		restoring->list = erase_copy_list(restoring->command, restoring->folder, restoring->erasures);
 		ended = restoring->list ? learn_all(restoring) : EXIT_NO;
@@ -528,6 +577,7 @@ static int restore_locked(struct restoring *restoring)
 		ended = put_in_place(restoring);
 	if (ended == EXIT_FINE)
 		print_restored(restoring);
+	let_broker_start(restoring, ended != EXIT_FINE);
 	json_decref(note);
 	return ended;
 }
@@ -567,7 +617,7 @@ static int restore(struct restoring *restoring)
 int command_restore(struct command *command, int argc, char **argv)
 {
 	bool releases = false, unlearnt = false, key_is_lost = false;
-	struct restoring restoring = { .command = command };
+	struct restoring restoring = { .command = command, .log_lock = -1 };
 	const struct take takes[] = { { "release", NULL, "what was mailed is said again, then mails go on", NULL,
 					      &releases },
 		{ "unlearnt", NULL,

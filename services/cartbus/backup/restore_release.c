@@ -1,11 +1,12 @@
 /*
- * restore_release.c: `cartbus restore --release`: mails go on over a log that was restored
+ * restore_release.c: `cartbus restore --release`: lets mails go on over a restored log
  *
- * Promises:  before the first mail all that was learnt is in the log: what was mailed, and what forbids a mail; and what gateways accepted
- *            while the log was away has been taken out of their spools. What nobody can know is told with numbers, and waits for a flag.
- *            secrets/address.key is the one by which the log names people. Rows of carts hold an address and its hash, and are looked at
- *            until the first that fits: of a log that fits it reads next to nothing.
- * Fails by:  releasing nothing; run again, it goes on, and where mails go already it says so.
+ * Promises:  before the first mail, the log has all that was learnt: what was mailed, and what forbids a
+ *            mail; and gateways have drained from their spools what they accepted while the log was away.
+ *            What cannot be known is told with numbers, and needs a flag. secrets/address.key is the key by
+ *            which the log names people. To check that, rows of carts, which hold an address and its hash,
+ *            are read up to the first that fits: for a log that fits, this reads next to nothing.
+ * Fails by:  releasing nothing. A second run goes on, and tells if mails are claimed already.
  * Read next: restore.c, recover_sends_publish.c, bus/broker/queue/claim.c (why nothing is claimed)
  */
 #include "services/cartbus/backup/restore.h"
@@ -24,6 +25,7 @@
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +34,9 @@
 /* ---- is secrets/address.key the key by which the log names people? ---- */
 
 /*
- * A machine that is installed anew has a key of its own before the backup comes, and a key fits any log in its form alone. So an address
- * of the log, hashed with it, is held against the hash beside it.
+ * A newly installed machine has its own key before the backup comes, and the form of a key does not tell to
+ * which log it belongs. So an address of the log is hashed with the key, and compared with the hash beside
+ * it.
  */
 struct comparing {
 	struct bytes key;
@@ -59,8 +62,9 @@ static bool compare(const struct entry *entry, void *context)
 }
 
 /*
- * EXIT_FINE: it names somebody in the log up to message `to`, or nobody there has an address. EXIT_NO: it complained: it cannot be read,
- * or is another one. With another key no opt-out, bounce or complaint of the log is found again, and those people are mailed.
+ * EXIT_FINE: the key fits an address in the log up to message `to`, or no message there has an address.
+ * EXIT_NO: the key cannot be read, or is another one; it complained. With another key no opt-out, bounce or
+ * complaint of the log is found again, and those people are mailed.
  */
 static int address_key_check(const struct command *command, struct client *client, uint64_t to)
 {
@@ -148,7 +152,9 @@ static int check_stops(const struct command *command, const char *state, const j
 	return EXIT_NO;
 }
 
-/* A broker that was given another identity by hand knows no more than that it may have forgotten. */
+/*
+ * The log was given another identity by hand: the broker knows only that messages may be missing, not which.
+ */
 static int check_identity(const struct command *command, const char *state)
 {
 	complain(command,
@@ -161,7 +167,9 @@ static int check_identity(const struct command *command, const char *state)
 	return EXIT_NO;
 }
 
-/* Of what the backup held: a cart that came since then has been named by the key that is there now. */
+/*
+ * Checks only messages of the backup, because carts that came later are named by the key that is there now.
+ */
 static int check_key(const struct command *command, const json_t *note)
 {
 	struct client *client = command_connect(command);
@@ -173,41 +181,57 @@ static int check_key(const struct command *command, const json_t *note)
 
 /* ---- the messages that gateways accepted ---- */
 
-static bool holds_spool(const char *folder)
+/* 1: it does; 0: it does not, or there is no such folder; a negative errno: that is not known. */
+static int holds_spool(const char *folder)
 {
 	_cleanup_(closedirp) DIR *listing = opendir(folder);
 	struct dirent *entry;
 
-	while (listing && (entry = readdir(listing)))
+	if (!listing)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+	while ((errno = 0, entry = readdir(listing)))
 		if (strstr(entry->d_name, ".spool"))
-			return true;
-	return false;
+			return 1;
+	return -errno;
 }
 
-/* A gateway that has drained removes its files. One that the log does not know any more holds up no claim, so it is looked for here. */
-static bool find_spool(const char *state, char ret[PATH_BYTES])
+/*
+ * A gateway removes the files of its spool when it has drained. A gateway that the log does not know any more
+ * holds up no claim, so this function looks for its files. Returns what holds_spool() does, of the folder `ret`.
+ */
+static int find_spool(const char *state, char ret[PATH_BYTES])
 {
 	_cleanup_(closedirp) DIR *listing = opendir(state);
 	struct dirent *entry;
+	int r = 0;
 
-	while (listing && (entry = readdir(listing))) {
+	snprintf(ret, PATH_BYTES, "%s", state);
+	if (!listing)
+		return -errno;
+	while (r == 0 && (errno = 0, entry = readdir(listing))) {
 		if (entry->d_name[0] == '.' || text_starts(entry->d_name, "before-restore-"))
 			continue;
 		snprintf(ret, PATH_BYTES, "%.500s/%.200s/spool", state, entry->d_name);
-		if (holds_spool(ret))
-			return true;
+		r = holds_spool(ret);
 	}
-	return false;
+	return r ? r : -errno;
 }
 
 static int wait_for_spools(const struct command *command, const char *state)
 {
 	char path[PATH_BYTES];
+	int r;
 
-	for (int i = 0; i < SPOOL_LOOKS && find_spool(state, path); i++)
+	for (int i = 0; i < SPOOL_LOOKS && find_spool(state, path) > 0; i++)
 		usleep(SPOOL_LOOK_US);
-	if (!find_spool(state, path))
+	r = find_spool(state, path);
+	if (r == 0)
 		return EXIT_FINE;
+	if (r < 0) {
+		complain(command, "%s cannot be read, and may hold opt-outs that were answered 200: %s", path,
+			strerror(-r));
+		return EXIT_NO;
+	}
 	complain(command,
 		"%s holds what was answered 200 while the log was away, opt-outs among it perhaps: start its gateway, "
 		"and run this again when it has taken it in (cartbus status)",
@@ -240,7 +264,10 @@ static int put_on_record(const struct command *command, const json_t *note)
 	return ended;
 }
 
-/* Without a restore's note the broker knows: also one that was given a new identity by hand waits for a release. */
+/*
+ * Without the note of a restore, it asks the broker: a log that was given a new identity by hand also waits
+ * for a release.
+ */
 static int ask_whether_held(const struct command *command, bool *ret)
 {
 	struct client *client = command_connect(command);
@@ -308,6 +335,8 @@ int restore_release(const struct command *command, bool unlearnt, bool key_is_lo
 	if (ended)
 		return ended;
 	snprintf(path, sizeof(path), "%s/restore.json", state);
-	unlink(path);
-	return EXIT_FINE;
+	if (unlink(path) == 0 || errno == ENOENT)
+		return EXIT_FINE;
+	complain(command, "%s: %s: remove it, or the next restore takes it for its own", path, strerror(errno));
+	return EXIT_NO;
 }

@@ -1,10 +1,12 @@
 /*
- * verify.c: `cartbus verify`: is the log all there?
+ * verify.c: `cartbus verify`: checks that the log is complete
  *
- * Of a backup first that every file is what was backed up, then the log in it. Without DIR first the blobs beside the log.
+ * For a backup it first checks that every file is what was backed up, then the log in it. Without DIR it
+ * first checks the blobs beside the log.
  *
- * Owns:     nothing: the log is the broker's, so its program reads it, beside this one (bus/broker/verify/verify_command.c).
- * Fails by: exiting as that does: 0 sound, 1 not, 3 a broker has it open.
+ * Owns:     nothing: the log belongs to the broker, so the broker's program, which is beside this one, reads
+ *           it (bus/broker/verify/verify_command.c).
+ * Fails by: exiting as that program does: 0 sound, 1 not, 3 a broker has the log open.
  */
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/blobs.h"
@@ -26,7 +28,7 @@ static bool lies_in(const char *folder, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* *folder: of a backup becomes that of the log in it, in `log_path`. */
+/* If *folder is a backup, it becomes the folder of the log in it, which is written to `log_path`. */
 static int look_into_backup(const struct command *command, const char **folder, char log_path[PATH_ROOM])
 {
 	struct backup_sum sum;
@@ -71,7 +73,10 @@ static int look_at_blobs(const struct command *command)
 	return ended;
 }
 
-/* Becomes the broker's program; where the blobs are not sound, it waits for that program to end, and its exit is no better than 1. */
+/*
+ * Replaces this process by the broker's program. If the blobs are not sound, it runs that program as a child,
+ * and its exit code is no better than 1.
+ */
 static int read_log(const struct command *command, char *const argv[], int before)
 {
 	int status = -1;

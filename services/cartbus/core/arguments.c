@@ -221,12 +221,14 @@ void command_take(struct command *command, int argc, char **argv, const struct a
 
 void complain(const struct command *command, const char *format, ...)
 {
-	char words[1024];
+	char whole[2048], words[1024];
 	va_list values;
 
 	va_start(values, format);
-	vsnprintf(words, sizeof(words), format, values);
+	vsnprintf(whole, sizeof(whole), format, values);
 	va_end(values);
+	TEXT_COPY(words, whole);
+	text_make_plain(words); /* it may name a file, and strangers name some of these */
 	if (command->hear)
 		command->hear(words, command->hearer);
 	else

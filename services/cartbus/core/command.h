@@ -76,7 +76,10 @@ typedef int command_fn(struct command *command, int argc, char **argv);
 /* `clock` as the configuration says; command_take does it where it reads one. */
 void command_set_clock(struct command *command);
 
-/* Writes one line to stderr, "cartbus shop add: ...", or passes it to `hear`. */
+/*
+ * Writes one line to stderr, "cartbus shop add: ...", or passes it to `hear`. Control characters in it become
+ * spaces.
+ */
 void complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Is the broker on another host? */

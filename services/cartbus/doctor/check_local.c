@@ -1,12 +1,17 @@
 /*
- * check_local.c: what the processes of this host would refuse at their start, and the ports that they are to listen at
+ * check_local.c: checks what the processes of this host would refuse at their start, and the ports that they
+ * will listen on
  *
- * Promises: asks the judges whom the processes ask, each once, and says their words; changes nothing. Of the broker the program itself is asked,
- *           with --check: what its topology may say nobody else knows. A port is tried as the service will do it, without ever listening:
- *           a service that starts meanwhile is not disturbed. The kernel's tables say who has a port; where this user may not bind it,
- *           they also say whether it is taken. A process is believed to be a service of ours or systemd by its name and its user.
- * Fails by: silence about a broker whose program is not here. It warns of a port whose process may not be seen, or is a service of ours while
- *           no broker runs: it may be this installation's. On a host without the broker nobody knows what runs, so there it only warns.
+ * Promises: runs the same checks as the processes do, each once, and prints their words; changes nothing. It
+ *           runs the broker's program with --check, because only that program knows what its topology may
+ *           contain. It binds a port as the service will do, but never listens, so a service that starts
+ *           meanwhile is not disturbed. The kernel's tables tell who has a port; if this user may not bind
+ *           it, they also tell whether it is taken. A process counts as a service of cartbus or as systemd by
+ *           its name and its user.
+ * Fails by: silence about a broker whose program is not here. It only warns of a port if its process is
+ *           hidden from this user, or is a service of cartbus while no broker runs, because that may belong
+ *           to this installation. On a host without the broker it cannot tell which processes run, so there
+ *           it only warns.
  * Read next: check.c
  */
 #include "services/cartbus/doctor/check_local.h"
@@ -81,7 +86,7 @@ static int try_maildir(const struct config *config, char why[WHY_ROOM])
 	return path && *path ? settings_maildir_try(path, "new", why) : 0;
 }
 
-/* Whether a port is free check_ports() looks. */
+/* check_ports() looks whether a port is free. */
 static int try_lmtp(const struct config *config, char why[WHY_ROOM])
 {
 	const char *where = config_get(config, "mailin", NULL, "lmtp");
@@ -98,7 +103,7 @@ static int try_lmtp_group(const struct config *config, char why[WHY_ROOM])
 }
 
 static const struct {
-	const char *services; /* any of these asks the same at its start */
+	const char *services; /* each of these services runs the same check at its start */
 	int (*try)(const struct config *config, char why[WHY_ROOM]);
 } judges[] = {
 	{ "gateway", settings_listen_try },
@@ -172,7 +177,7 @@ static void compare(const char *text, void *context)
 	telling->is_known = telling->is_known || strcmp(text, telling->words) == 0;
 }
 
-/* A value that is wrong has been told of, and so has a foreign address (keys_check). */
+/* true: these words were told before. A wrong value was, and so was a foreign address (by keys_check). */
 static bool is_told(const struct command *command, const char *words)
 {
 	struct telling telling = { .words = words };
@@ -247,7 +252,7 @@ DEFINE_CLEANUP(DIR *, closedir)
 
 enum { ADDRESS_HEX = 33, LISTENS = 0x0A, PROGRAM_ROOM = 16 };
 
-/* As /proc/net/tcp and tcp6 show it: the words of the address in the machine's order. */
+/* Prints an address as /proc/net/tcp and tcp6 show it: its words in the machine's byte order. */
 static bool print_address(const char *host, char ret[ADDRESS_HEX], bool *ret_is_v6)
 {
 	uint32_t words[4];
@@ -267,7 +272,10 @@ static bool is_any(const char *address)
 static const char MAPPED[] = "0000000000000000FFFF0000";
 static const char TABLE_V4[] = "/proc/net/tcp", TABLE_V6[] = "/proc/net/tcp6";
 
-/* Do two sockets that listen at one port keep each other out? `theirs_is_v6` and `is_v6`: the families of `theirs` and `address`. */
+/*
+ * Do two sockets that listen at one port keep each other out? `theirs_is_v6` and `is_v6` are the families of
+ * `theirs` and `address`.
+ */
 static bool is_in_the_way(const char *theirs, bool theirs_is_v6, const char *address, bool is_v6)
 {
 	if (theirs_is_v6 && !is_v6 && text_starts(theirs, MAPPED)) {
@@ -331,10 +339,10 @@ static void read_program(const char *process, char ret[PROGRAM_ROOM])
 	if (!file || !fgets(ret, PROGRAM_ROOM, file))
 		ret[0] = '\0';
 	ret[strcspn(ret, "\n")] = '\0';
-	text_make_plain(ret); /* a process gives itself its name */
+	text_make_plain(ret); /* a process can choose its name */
 }
 
-/* "": it may not be seen. */
+/* Finds the program that has the socket. "": this user may not see it. */
 static void find_program(unsigned long inode, char ret[PROGRAM_ROOM])
 {
 	_cleanup_(closedirp) DIR *processes = opendir("/proc");
@@ -351,7 +359,10 @@ struct place {
 	int port;
 };
 
-/* As the service does it. 0, or -errno: -EADDRINUSE: another socket listens there; -EINVAL: what is no address is refused as such. */
+/*
+ * Binds the port as the service does. Returns 0 or a negative errno. -EADDRINUSE: another socket listens
+ * there; -EINVAL: the host is no address, which another check refuses.
+ */
 static int try_bind(const struct place *place)
 {
 	_cleanup_close_ int fd = -1;
@@ -375,7 +386,7 @@ static bool find_holder(const struct place *place, struct holder *ret)
 	return true;
 }
 
-/* The broker's user is the services' in a home; each unit's user is called as its program. */
+/* In a home, the broker's user is also the services' user; the user of a unit has the name of its program. */
 static bool is_users_of_the_service(const struct command *command, const struct place *place, uid_t uid)
 {
 	const struct passwd *user = getpwnam(place->program);
@@ -415,7 +426,7 @@ static int check_place(const struct command *command, const struct place *place)
 	is_service = strcmp(holder.program, place->program) == 0;
 	is_trusted = holder.inode && is_users_of_the_service(command, place, holder.uid);
 	if (holder.uid == 0 && strcmp(holder.program, "systemd") == 0)
-		return 0; /* it listens for the service */
+		return 0; /* systemd listens for the service */
 	if (is_trusted && may_run && (is_service || !*holder.program))
 		return 0;
 	if (!is_trusted || !is_service) {
@@ -434,7 +445,7 @@ static bool is_everywhere(const char *host)
 	return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
-/* Which of them comes later finds the port taken by the other. */
+/* The second of the two to start finds the port taken by the first. */
 static int check_pair(const struct command *command, const struct place *one, const struct place *other)
 {
 	if (one->port == 0 || one->port != other->port ||
@@ -462,7 +473,7 @@ int check_ports(const struct command *command)
 	int wrong = 0;
 
 	if (command->config_faults)
-		return 0; /* a port may be meant whose value is wrong */
+		return 0; /* a value that is wrong may be one of these ports */
 	for (int i = 0; i < PLACES; i++) {
 		if (!check_is_local(command, places[i].program + strlen("cartbus-")))
 			places[i].port = 0;

@@ -1,7 +1,7 @@
 /*
- * dns.c: questions to a name server, asked by ldns
+ * dns.c: asks a name server by ldns
  *
- * Owns:      ldns, which nobody else includes.
+ * Owns:      ldns, which no other file includes.
  * Promises:  an answer within some ten seconds, DNS_AWAY included.
  */
 #include "services/cartbus/doctor/dns.h"
@@ -75,7 +75,7 @@ void dns_close(struct dns *dns)
 	free(dns);
 }
 
-/* The records of this type, the caller's to free, or NULL. */
+/* *ret gets the records of this type, which the caller frees, or NULL. */
 static enum dns_end ask(struct dns *dns, const char *name, ldns_rr_type type, ldns_rr_list **ret, char ret_why[256])
 {
 	ldns_rdf *asked = ldns_dname_new_frm_str(name);
@@ -84,7 +84,7 @@ static enum dns_end ask(struct dns *dns, const char *name, ldns_rr_type type, ld
 
 	*ret = NULL;
 	if (!asked)
-		return DNS_NOTHING; /* cannot be a name */
+		return DNS_NOTHING; /* this cannot be a name */
 	ldns_status status = ldns_resolver_query_status(&answer, dns->resolver, asked, type, LDNS_RR_CLASS_IN, LDNS_RD);
 	ldns_rdf_deep_free(asked);
 	ldns_pkt_rcode code = answer ? ldns_pkt_get_rcode(answer) : LDNS_RCODE_SERVFAIL;
@@ -110,7 +110,7 @@ static void join_strings(const ldns_rr *record, char ret[DNS_TEXT_ROOM])
 
 	for (size_t i = 0; i < ldns_rr_rd_count(record); i++) {
 		const ldns_rdf *string = ldns_rr_rdf(record, i);
-		size_t more = ldns_rdf_size(string) > 0 ? ldns_rdf_data(string)[0] : 0; /* its length goes before it */
+		size_t more = ldns_rdf_size(string) > 0 ? ldns_rdf_data(string)[0] : 0; /* its length byte */
 
 		if (more >= ldns_rdf_size(string) || len + more >= DNS_TEXT_ROOM)
 			break;

@@ -1,10 +1,11 @@
 /*
- * doctor.c: `cartbus doctor`: is this installation right, from the modes of its files to the DNS of its mails?
+ * doctor.c: `cartbus doctor`: checks this installation, from the modes of its files to the DNS of its mails
  *
- * Owns:      the order of looking, and how findings are shown.
- * Promises:  changes nothing and mails nothing; goes on after each finding; says for each what helps. What one area finds hides
- *            nothing of another, but for a configuration that cannot be read.
- * Fails by:  exit 1 when something is wrong, 3 when that is the broker's absence.
+ * Owns:      the order of the checks, and how findings are shown.
+ * Promises:  changes nothing and mails nothing; goes on after each finding; tells for each finding what
+ *            helps. The findings of one area hide nothing of another area, except if the configuration cannot
+ *            be read.
+ * Fails by:  exit 1 when something is wrong, 3 when the broker is away.
  * Read next: doctor_files.c, doctor_units.c, doctor_ways.c, doctor_shops.c, doctor_backups.c
  */
 #include "services/cartbus/doctor/doctor.h"
@@ -45,7 +46,7 @@ void found(struct doctor *doctor, enum finding finding, const char *area, const 
 	va_end(values);
 	text_make_plain(text); /* a path may be any bytes */
 	if (finding != FINDING_FINE && is_told(doctor, finding, text))
-		return; /* two areas lead to it: the first has said what helps */
+		return; /* another area found the same, and has told what helps */
 	doctor->count[finding]++;
 	json_array_append_new(doctor->findings,
 		json_pack("{s:s,s:s,s:s,s:s}", "area", area, "finding", words_of[finding], "text", text, "remedy",
@@ -87,7 +88,7 @@ static bool load(struct doctor *doctor)
 {
 	struct config_error error = { "" };
 
-	/* A reader of nothing in particular: with a wrong value found, there is more to look at. */
+	/* Loads as a reader that needs no value, so that the checks go on after a wrong value. */
 	int r = config_load_for(
 		doctor->command->config_path, settings_keys, "doctor", &doctor->command->config, &error);
 

@@ -29,24 +29,33 @@ struct doctor {
 void found(struct doctor *doctor, enum finding finding, const char *area, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* doctor_files.c: the secrets', keys' and states' owners and modes; may each service's user read and reach what it needs? */
+/*
+ * doctor_files.c: owners and modes of secrets, keys and states; may each service's user read and reach what
+ * it needs?
+ */
 void look_at_files(struct doctor *doctor);
 void look_at_readers(struct doctor *doctor);
 
-/* doctor_units.c: clock, disk; who runs with another configuration; systemd's units, half an upgrade */
+/*
+ * doctor_units.c: the clock and the disk; processes that run with another configuration; systemd's units; an
+ * upgrade that was cut short
+ */
 void look_at_machine(struct doctor *doctor);
 void look_at_reading(struct doctor *doctor, struct client *client);
 void look_at_units(struct doctor *doctor);
 
-/* doctor_backups.c: the copies that are made by themselves; is a blob missing, is a shop's room full? */
+/* doctor_backups.c: the scheduled copies; is a blob missing, is a shop's space for blobs full? */
 void look_at_backups(struct doctor *doctor);
 void look_at_blobs(struct doctor *doctor);
 
-/* doctor_ways.c: does the broker on another host know the keys, and is its clock this host's? broker, mail server, public-url, storefronts */
+/*
+ * doctor_ways.c: does the broker on another host know the keys, and does its clock show this host's time?
+ * Checks the broker, the mail server, public-url and the storefronts.
+ */
 void look_at_keys(struct doctor *doctor);
 void look_at_ways(struct doctor *doctor);
 
-/* doctor_shops.c: SPF, DKIM and DMARC of each shop; do the links of its carts lead to it? */
+/* doctor_shops.c: SPF, DKIM and DMARC of each shop; do the links of a shop's carts lead to the shop? */
 void look_at_domains(struct doctor *doctor);
 void look_at_carts(struct doctor *doctor, struct client *client);
 

@@ -1,9 +1,10 @@
 /*
- * doctor_backups.c: is there a copy of the log that is fresh, and was one ever read as a whole? Are the blobs there that messages name, are
- * they whole, and is there room for more?
+ * doctor_backups.c: checks whether a copy of the log is fresh and one was ever read as a whole; and whether
+ * the blobs that messages name are there and whole, and there is space for more
  *
- * Copies are looked for where the log is: other hosts have nothing to back up. What lies elsewhere it does not know. Blobs are looked at on
- * the host of the processes that write them. Contents are read up to a bound, as reading all may take long (cartbus blobs --verify).
+ * Copies are checked on the host of the log; other hosts have nothing to back up. It does not know of copies
+ * in other places. Blobs are checked on the host of the processes that write them. Contents are read up to a
+ * bound, because reading all may take long (cartbus blobs --verify).
  */
 #include "services/cartbus/doctor/doctor.h"
 
@@ -107,7 +108,7 @@ void look_at_backups(struct doctor *doctor)
 
 enum { FULL_PERCENT = 90 };
 #define READ_MOST (UINT64_C(256) << 20)    /* bytes of contents: about a second's work */
-#define SURPLUS_LATEST_US (2 * US_PER_DAY) /* a writer removes it after a day and an hour */
+#define SURPLUS_LATEST_US (2 * US_PER_DAY) /* its writer removes such a blob after a day and an hour */
 
 static const char AREA_BLOBS[] = "blobs";
 
@@ -116,10 +117,10 @@ struct looking {
 	const struct blob_place *place;
 	struct blob_counts sum;
 	uint64_t stores, most, bytes_left;
-	uint64_t found[BLOB_FINDINGS]; /* of BLOB_SURPLUS only those that should have gone */
+	uint64_t found[BLOB_FINDINGS]; /* of BLOB_SURPLUS only blobs that should have been removed */
 };
 
-/* Files are dated by the machine's clock, whatever the installation's clock says. */
+/* It uses the machine's clock, which dates the files; the installation's clock may show another time. */
 static bool should_have_gone(const struct looking *looking, const char *name)
 {
 	const struct clock clock = clock_system();
@@ -183,7 +184,7 @@ static const struct trouble {
 		"`cartbus blobs --verify` names each: look for the second name (find -samefile)" },
 };
 
-/* true: there is something to tell. */
+/* Reports what was counted. true: there is at least one finding. */
 static bool tell_troubles(const struct looking *looking)
 {
 	bool is_told = false;

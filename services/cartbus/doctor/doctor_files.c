@@ -1,12 +1,15 @@
 /*
- * doctor_files.c: owners and modes of what an installation consists of; may each service's user read and reach what it needs?
+ * doctor_files.c: checks owners and modes of an installation's files, and whether each service's user may
+ * read and reach what it needs
  *
- * Where every service has a user of its own ([user NAME] in cartbus.conf) a file that root reads may be closed to one of them. What
- * a user may is reckoned from owners, groups and modes, all the way down the path, as the kernel does it; nobody's identity is taken.
+ * If every service has its own user ([user NAME] in cartbus.conf), a file that root reads may be closed to
+ * one of them. The rights of a user are computed from owners, groups and modes, all the way down the path, as
+ * the kernel does it; the command never runs as that user.
  *
- * Promises: looks at every file below the folders of the secrets, the keys and the state, which belong to one user alone; follows no link
- *           but where such a folder is one itself. Of what services read: one finding per file, or per folder that closes the way to many.
- * Fails by: saying that it may not look.
+ * Promises: looks at every file below the folders of the secrets, the keys and the state, which belong to one
+ *           user alone; follows no link, unless such a folder itself is a link. Of files that services read
+ *           it reports one finding per file, or one per folder that closes the way to many files.
+ * Fails by: reporting that this user may not look.
  */
 #include "services/cartbus/doctor/doctor.h"
 
@@ -30,12 +33,12 @@ static const char PUT_ASIDE[] = "before-restore-", AREA[] = "files",
 		  AS_WHOM[] = "run this as root, or as the user whose it is";
 enum { FOLDERS_OPEN_MOST = 16, OTHERS_WRITE = S_IWGRP | S_IWOTH, OWNER_USES = S_IRUSR | S_IWUSR };
 
-/* nftw has no context. */
+/* A global, because nftw passes no context. */
 static struct walk {
 	struct doctor *doctor;
 	const struct stat *top; /* of the folder that is walked */
 	int wrong;
-	bool hides; /* something that may not be looked at */
+	bool hides; /* this user may not look at something */
 } walk;
 
 static const char *path_of(const struct doctor *doctor, const char *key)
@@ -43,7 +46,7 @@ static const char *path_of(const struct doctor *doctor, const char *key)
 	return config_get(doctor->command->config, "paths", NULL, key);
 }
 
-/* Told once: a user who may not look into one folder may not look into its neighbours either. */
+/* Reported once: a user who may not look into one folder may not look into its neighbours either. */
 static bool is_hidden(const char *path, int kind)
 {
 	if (kind != FTW_DNR && kind != FTW_NS)
@@ -99,7 +102,10 @@ static int look_at_key(const char *path, const struct stat *stat, int kind, stru
 	return 0;
 }
 
-/* What a restore put aside is nobody's state any more. While it is not released, it may be needed once more. */
+/*
+ * A state that a restore put aside belongs to no service any more. Until the restore is released, it may be
+ * needed once more.
+ */
 static void tell_put_aside(const char *path)
 {
 	char note[PATH_MAX];
@@ -121,8 +127,11 @@ static void tell_damaged_sidelog(const char *path)
 	walk.wrong++;
 }
 
-/* A person who ran a service by hand as another user leaves files that the service itself cannot open. One per service is enough to tell.
- * A folder that its group may write in, or that hands its group on, is several users' own: the maildir, the blobs. */
+/*
+ * A service that was run by hand as another user leaves files that the service itself cannot open. One
+ * finding per service is enough. A folder that its group may write in, or that passes on its group (setgid),
+ * belongs to several users: the maildir, the blobs.
+ */
 static int look_at_state(const char *path, const struct stat *stat, int kind, struct FTW *at)
 {
 	static struct stat service;
@@ -136,7 +145,7 @@ static int look_at_state(const char *path, const struct stat *stat, int kind, st
 		tell_damaged_sidelog(path);
 	if (at->level == 1) {
 		service = *stat;
-		is_told = text_starts(path + at->base, PUT_ASIDE); /* of several users, as they were */
+		is_told = text_starts(path + at->base, PUT_ASIDE); /* its files keep their several owners */
 	}
 	if (is_told || at->level < 1 || kind == FTW_SL || service.st_mode & (S_IWGRP | S_ISGID) ||
 		(at->level == 1 && kind == FTW_F))
@@ -158,7 +167,10 @@ static int look_at_state(const char *path, const struct stat *stat, int kind, st
 	return 0;
 }
 
-/* Without keys nothing comes over TCP. Where the broker is on another host, sockets, shops and perhaps the secrets are there alone. */
+/*
+ * Without keys, no process can connect over TCP. If the broker is on another host, only that host has the
+ * sockets, the shops and perhaps the secrets.
+ */
 static bool is_needed(const struct doctor *doctor, const char *key)
 {
 	bool is_keys = strcmp(key, "keys") == 0;
@@ -242,7 +254,7 @@ static void look_at_sidelog(struct doctor *doctor)
 		found(doctor, FINDING_WRONG, AREA,
 			"check the disk, and restart the broker, which puts it aside and writes another from the log",
 			"%s is damaged", path);
-	else if (r < 0 && r != -ENOENT && r != -EACCES) /* of what may not be looked at the walk tells */
+	else if (r < 0 && r != -ENOENT && r != -EACCES) /* the walk reports files that this user may not read */
 		found(doctor, FINDING_WRONG, AREA, "check the disk: the broker does not start until it can read it",
 			"%s cannot be read: %s", path, strerror(-r));
 }
@@ -270,11 +282,11 @@ struct user {
 
 struct readers {
 	struct doctor *doctor;
-	const char *remedy; /* of what is looked at now */
-	int wrong;          /* of it */
+	const char *remedy; /* for the files that are checked now */
+	int wrong;          /* wrong things found so far */
 	int count;
 	struct user users[USERS_MOST];
-	char blocked[PATH_ROOM]; /* the last that was told: a folder closes the way to many */
+	char blocked[PATH_ROOM]; /* the last path that was reported: one folder closes the way to many */
 };
 
 /* ---- the users that read ---- */
@@ -287,7 +299,7 @@ static int add_user(const char *name, void *context)
 	struct user *user = &readers->users[readers->count];
 
 	if (!known || known->pw_uid == 0 || !service || readers->count == USERS_MOST)
-		return 0; /* a user that does not exist is a finding of the configuration */
+		return 0; /* the check of the configuration reports a user that does not exist */
 	TEXT_COPY(user->name, name);
 	user->uid = known->pw_uid;
 	user->group_count = GROUPS_MOST;
@@ -358,7 +370,10 @@ static bool check_owner(struct readers *readers, const char *path, const struct 
 	return trust == FILE_TRUSTED;
 }
 
-/* Every folder on the way has to be open as well; and a user who may write in one of them may put another file in the place of ours. */
+/*
+ * Each folder on the way must be open as well. Also, a user who may write in one of them may replace our file
+ * by another.
+ */
 static bool check_way(struct readers *readers, const char *path, unsigned bits)
 {
 	struct stat there;
@@ -380,7 +395,7 @@ static void check(struct readers *readers, const char *path, unsigned bits)
 	struct stat there;
 
 	if (!check_way(readers, path, bits) || stat(path, &there) < 0)
-		return; /* the area that needs the file tells that it is missing */
+		return; /* the area that needs the file reports that it is missing */
 	if (check_users(readers, path, &there, bits) && !(bits & WRITE))
 		check_owner(readers, path, &there);
 }
@@ -466,7 +481,7 @@ static void look_at_sockets(struct readers *readers)
 	}
 }
 
-/* Root hands out what is in them; what each file in them must be, doctor_files.c knows. */
+/* Root hands the files of these folders to the services. look_at_files() checks the files themselves. */
 static void look_at_handed(struct readers *readers)
 {
 	static const char *const keys[] = { "secrets", "keys" };

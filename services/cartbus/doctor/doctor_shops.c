@@ -1,10 +1,13 @@
 /*
- * doctor_shops.c: will mailboxes believe that a shop's mails are the shop's, and do the links back to its baskets lead to it?
+ * doctor_shops.c: checks whether mailboxes will believe that a shop's mails come from the shop, and whether
+ * the links back to its baskets lead to the shop
  *
- * A cart whose link leads to a host that is not the shop's is not mailed. A shop with a checkout on another domain has none that is.
+ * A cart whose link leads to a host that is not the shop's is not mailed. If a shop has its checkout on
+ * another domain, none of its carts is mailed.
  *
- * Promises: each domain is asked about once; a name server that is away is told once, and nothing is said of the records then. Of carts those
- *           are looked at that were told of in the last thirty days, which is longer than any is chased.
+ * Promises: each domain is asked about once; a name server that is away is reported once, and then nothing is
+ *           told of the records. Carts are checked if a message of the last thirty days tells of them, which
+ *           is longer than any cart is chased.
  * Read next: mail_records.c (what a record must say), dns.c
  */
 #include "services/cartbus/doctor/doctor.h"
@@ -24,8 +27,8 @@
 
 static void hear_nothing(const char *words, void *context)
 {
-	(void)words,
-		(void)context; /* of the configuration all was told, and who may not read the log looks at no carts */
+	/* the configuration was reported; a user who may not read the log sees no carts */
+	(void)words, (void)context;
 }
 
 /* ---- links of carts ---- */
@@ -154,7 +157,7 @@ static void say_away(struct domains *domains, const char *why)
 		"%s: SPF, DKIM and DMARC were not looked at", why);
 }
 
-/* One domain's trouble is not the others', and is told once. */
+/* Reports the failure of one domain once. Other domains are still asked about. */
 static void say_failed(struct domains *domains, const char *domain, const char *name, const char *why)
 {
 	if (!is_new(domains, "failed", domain))
@@ -165,7 +168,7 @@ static void say_failed(struct domains *domains, const char *domain, const char *
 		"%s: %s", name, why);
 }
 
-/* False: there was no answer, which is told. */
+/* false: there was no answer, and it reported that. */
 static bool ask(struct domains *domains, const char *domain, const char *name, struct dns_texts *ret)
 {
 	char why[256];
@@ -190,7 +193,7 @@ static void tell_record(struct domains *domains, const char *area, const char *n
 	found(domains->doctor, findings[one->state], area, one->remedy, "%s: %s", name, one->words);
 }
 
-/* Who takes the mail for the shop's looks at the envelope's domain. */
+/* The server that receives a mail checks the SPF record of the envelope's domain. */
 static void look_at_spf(struct domains *domains, const char *domain)
 {
 	static struct dns_texts texts;
@@ -222,7 +225,7 @@ static void look_at_dkim(struct domains *domains, const struct shop *shop, const
 	}
 }
 
-/* What a domain does not say itself, the one above it may say for it. */
+/* If a domain has no record of its own, the record of the domain above it may count. */
 static void look_at_dmarc(struct domains *domains, const char *domain)
 {
 	static struct dns_texts texts;

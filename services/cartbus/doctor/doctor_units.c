@@ -1,13 +1,15 @@
 /*
- * doctor_units.c: this machine: its clock and its disk; what systemd and dpkg know: what does not run, and in whose words, half an upgrade;
- * and is what lies in cartbus.conf what its processes run with?
+ * doctor_units.c: checks this machine's clock and disk, the units of systemd, an upgrade that was cut short
+ * (dpkg), and whether the processes run with the cartbus.conf that is on the disk
  *
- * Each process tells the broker when it last took the configuration that it found (bus/actor/process/process_config.c), by the machine's clock,
- * as files are dated. Of the broker itself nobody knows: `systemctl status cartbus-broker` says what waits for its next start.
+ * Each process tells the broker when it last took the configuration (bus/actor/process/process_config.c), by
+ * the machine's clock, which also dates files. The broker does not tell this of itself: `systemctl status
+ * cartbus-broker` tells what waits for its next start.
  *
- * Promises: a process that ended told systemd why (notify_failed): doctor repeats those words, and does not guess. What never came to
- *           be a process is explained by systemd's own exit codes (systemd.exec(5)).
- * Fails by: saying nothing of units where systemd is not the one that runs cartbus (`cartbus up`, another --config).
+ * Promises: a process that ended has told systemd why (notify_failed): doctor repeats those words, and does
+ *           not guess. If systemd could not start a program, systemd's own exit codes explain why
+ *           (systemd.exec(5)).
+ * Fails by: reporting nothing of units if systemd does not run this cartbus (`cartbus up`, another --config).
  */
 #include "services/cartbus/doctor/doctor.h"
 
@@ -48,11 +50,11 @@ static void look_at_sync(struct doctor *doctor)
 		found(doctor, FINDING_FINE, "clock", "", "synchronised, to within %ld ms", clock.maxerror / 1000);
 }
 
-/* The one date that is surely past: this program was there before. */
+/* The date of this program's file is surely past, so the clock must not show an earlier one. */
 static void look_at_date(struct doctor *doctor)
 {
 	struct stat program;
-	struct clock clock = clock_system(); /* the configuration's may run faster */
+	struct clock clock = clock_system(); /* the configuration's clock may run faster */
 	time_t now = (time_t)(clock_wall_us(&clock) / US_PER_S);
 	char shown[40];
 
@@ -126,7 +128,7 @@ static int64_t later(int64_t a_us, int64_t b_us)
 	return a_us > b_us ? a_us : b_us;
 }
 
-/* The folder's own date tells of a drop-in that went. */
+/* The folder's own date tells that a drop-in was removed. */
 static int64_t last_changed_us(const char *config_path)
 {
 	char folder[PATH_ROOM], path[PATH_ROOM + 260];
@@ -199,7 +201,7 @@ struct unit {
 	bool is_outdated; /* its file was changed, and systemd has not read it again */
 };
 
-/* The exit codes by which systemd tells why it could not begin a program. */
+/* The exit codes by which systemd tells why it could not start a program. */
 static const struct {
 	int status;
 	const char *words, *remedy;
@@ -258,7 +260,10 @@ static void say_ended(struct doctor *doctor, const struct unit *unit)
 		unit->result, unit->status);
 }
 
-/* What a process last said of itself, where that is why it ended, or why it runs and cannot work. NULL: all is well. */
+/*
+ * The last status text of a process, if it tells why the process ended, or why it runs and cannot work. NULL:
+ * all is well.
+ */
 static const char *trouble_of(const struct unit *unit)
 {
 	static const char *const beginnings[] = { "away from the broker", "nothing new is taken" };
@@ -283,7 +288,7 @@ static void say_socket(struct doctor *doctor, const struct unit *unit)
 		unit->listen, unit->result);
 }
 
-/* A program that was exchanged goes on as it was until its process ends. */
+/* true: the process still runs a program whose file was replaced. */
 static bool is_of_before(const struct unit *unit)
 {
 	char path[64], program[PATH_MAX];
@@ -295,7 +300,7 @@ static bool is_of_before(const struct unit *unit)
 	return strstr(program, " (deleted)") != NULL;
 }
 
-/* The state of one unit: one finding at most, the one that comes first. */
+/* Reports at most one finding on a unit, the first that applies. true: all is well. */
 static bool judge(struct doctor *doctor, const struct unit *unit)
 {
 	const char *trouble = trouble_of(unit);
@@ -304,7 +309,7 @@ static bool judge(struct doctor *doctor, const struct unit *unit)
 	if (strstr(unit->id, ".socket") && strcmp(unit->active, "failed") == 0) {
 		say_socket(doctor, unit);
 	} else if (doctor->is_away && text_starts(unit->words, "away from the broker")) {
-		return true; /* the broker's absence was told */
+		return true; /* the broker's absence was reported */
 	} else if (trouble) {
 		snprintf(remedy, sizeof(remedy), "what helps stands there; journalctl -u %s tells more", unit->id);
 		found(doctor, FINDING_WRONG, AREA_UNITS, remedy, "%s: %s", unit->id, trouble);
@@ -348,7 +353,7 @@ static void look_at_each(struct doctor *doctor, FILE *answer)
 		found(doctor, FINDING_FINE, AREA_UNITS, "", "systemd has nothing to say against its %d units", count);
 }
 
-/* Between unpacking and configuring, the programs are new, and what runs is not. */
+/* Between unpacking and configuring, the programs are new, but the processes still run the old ones. */
 static void look_at_package(struct doctor *doctor)
 {
 	FILE *answer = popen(ASK_PACKAGE, "r");

@@ -1,10 +1,12 @@
 /*
- * doctor_ways.c: what this installation reaches, and what reaches it: the broker, the mail server, the world's way to the gateway
+ * doctor_ways.c: checks what this installation reaches and what reaches it: the broker, the mail server,
+ * storefronts, and the way from the internet to the gateway
  *
- * What only a host has to have that reaches its broker over TCP: keys that are known there, and the same time.
+ * A host that reaches its broker over TCP also needs keys that the broker knows, and the broker's time.
  *
- * Promises: asks as the processes do, by the same code and with the same secrets: what it says holds for them, as far as they may
- *           read what this user may. Each key is looked at by itself: the one that this command shows may be good, and a sender's revoked.
+ * Promises: asks as the processes do, by the same code and with the same secrets, so its findings hold for
+ *           them, as far as they may read what this user may read. Each key is checked by itself, because
+ *           this command's key may be good while a sender's key is revoked.
  * Read next: services/kit/mail/transport_smtp_connection.c, storefront_probe.c, bus/actor/process/keys.c
  */
 #include "services/cartbus/doctor/doctor.h"
@@ -183,7 +185,7 @@ static void look_at_mail(struct doctor *doctor)
 			"mails go nowhere: [mail] transport = %s", config_get(config, "mail", NULL, "transport"));
 }
 
-/* ---- the world's way to the gateway ---- */
+/* ---- the way from the internet to the gateway ---- */
 
 struct reached {
 	bool answered, is_ours;
@@ -312,7 +314,7 @@ static void look_at_storefront(const char *name, void *context)
 
 static void hear_nothing(const char *words, void *context)
 {
-	(void)words, (void)context; /* of the configuration all was told */
+	(void)words, (void)context; /* the configuration was reported before */
 }
 
 void look_at_ways(struct doctor *doctor)

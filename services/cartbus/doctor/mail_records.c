@@ -1,8 +1,8 @@
 /*
  * mail_records.c: judges a domain's SPF, DKIM and DMARC records
  *
- * Promises: judges what can be told from the records alone. Whether the mail server's address is among those that SPF names is the mail
- *           server's own to know: where it sends from, cartbus does not see.
+ * Promises:  judges by the records alone. It does not tell whether SPF names the mail server's address,
+ *            because cartbus does not see from which address that server sends.
  */
 #include "services/cartbus/doctor/mail_records.h"
 
@@ -23,7 +23,7 @@ static void judge(struct record_judgement *ret, enum record_state state, const c
 	TEXT_COPY(ret->remedy, remedy);
 }
 
-/* The one that begins with this version; how many there are. */
+/* Finds the record that begins with this version, and returns how many such records there are. */
 static int count_of(const struct dns_texts *texts, const char *version, const char *ends, const char **ret)
 {
 	size_t len = strlen(version);
@@ -44,7 +44,7 @@ static int count_of(const struct dns_texts *texts, const char *version, const ch
 
 struct spf {
 	int lookups;
-	char all; /* its qualifier; 0: there is none */
+	char all; /* the qualifier of "all"; 0: there is none */
 	bool redirects;
 };
 
@@ -55,7 +55,7 @@ static bool is_term(const char *term, const char *name)
 	return strncasecmp(term, name, len) == 0 && (!term[len] || strchr(":/=", term[len]));
 }
 
-/* Those terms for which a mailbox has to ask on (RFC 7208 4.6.4). */
+/* Reads one term. It counts the terms for which a mailbox must ask further DNS questions (RFC 7208 4.6.4). */
 static void read_term(struct spf *spf, const char *term)
 {
 	static const char *const asks[] = { "include", "a", "mx", "ptr", "exists", "redirect" };
@@ -107,7 +107,7 @@ void spf_judge(const struct dns_texts *texts, struct record_judgement *ret)
 
 /* ---- tags: "v=DKIM1; p=..." (RFC 6376 3.2) ---- */
 
-/* The value without its blanks, which may stand anywhere in a key; false: it has no such tag. */
+/* The value without its blanks, which may stand anywhere in a key. false: the record has no such tag. */
 static bool tag_of(const char *record, const char *name, char ret[DNS_TEXT_ROOM])
 {
 	char copy[DNS_TEXT_ROOM], *rest = NULL;
@@ -145,7 +145,7 @@ static int decode_key(const char *base64, unsigned char ret[KEY_BYTES_MAX])
 	return bytes < 0 ? -1 : bytes - (int)padding;
 }
 
-/* Of an RSA key; 0: it is none. */
+/* The bits of an RSA key; 0: this is no RSA key. */
 static int rsa_bits(const unsigned char *bytes, int len)
 {
 	EVP_PKEY *key = d2i_PUBKEY(NULL, &bytes, len);

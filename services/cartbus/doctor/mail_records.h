@@ -12,11 +12,14 @@ enum record_state { RECORD_GOOD, RECORD_DOUBTFUL, RECORD_BAD, RECORD_NONE };
 
 struct record_judgement {
 	enum record_state state;
-	char words[200];  /* "two SPF records: neither counts" */
+	char words[200];  /* "several SPF records, so none counts" */
 	char remedy[300]; /* "" for a good record */
 };
 
-/* Of all TXT records at the domain (RFC 7208), at SELECTOR._domainkey.DOMAIN (RFC 6376, 8463), at _dmarc.DOMAIN (RFC 7489). */
+/*
+ * Each judges all TXT records of one name: SPF of the domain (RFC 7208), DKIM of SELECTOR._domainkey.DOMAIN
+ * (RFC 6376, 8463), DMARC of _dmarc.DOMAIN (RFC 7489).
+ */
 void spf_judge(const struct dns_texts *texts, struct record_judgement *ret);
 void dkim_judge(const struct dns_texts *texts, struct record_judgement *ret);
 void dmarc_judge(const struct dns_texts *texts, struct record_judgement *ret);

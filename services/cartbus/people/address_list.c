@@ -1,9 +1,10 @@
 /*
- * address_list.c: the mail addresses of a file that another tool wrote
+ * address_list.c: reads the mail addresses from a file that another tool wrote
  *
- * Promises:  no row is passed over without a word; at most one row is kept in memory, for any input. A quote that is never closed
- *            costs the lines up to ADDRESS_ROW_MOST bytes after it, and they are named; the next line is read as if nothing was.
- * Fails by:  a word about the row; an error where no row can mean anything.
+ * Promises:  no row is skipped silently. Memory holds at most one row, whatever the input is. A quote that is
+ *            never closed costs the lines up to ADDRESS_ROW_MOST bytes after it; each() gets their numbers,
+ *            and the next line is read normally.
+ * Fails by:  telling each() what is wrong with a row; an error if no row of the file can be understood.
  * Read next: suppressions_import.c
  */
 #include "services/cartbus/people/address_list.h"
@@ -15,7 +16,7 @@
 enum { CHUNK = 64 * 1024, FIELD_MAX = 512 };
 
 struct row {
-	uint64_t first; /* line; 0: no row has begun */
+	uint64_t first; /* its first line; 0: no row has begun */
 	size_t bytes;
 	int fields;
 	bool too_long, not_text;
@@ -27,8 +28,8 @@ struct list {
 	const char *column;
 	int column_at; /* -1: not known */
 	bool past_first, skipping;
-	bool in_line;             /* what was read last is a line that has not ended yet */
-	uint64_t line, told_line; /* the one read now; the last that a row told of ended in */
+	bool in_line;             /* the last piece that was read did not end its line */
+	uint64_t line, told_line; /* the current line; the last line of the last reported row */
 	struct row row;
 	address_row_fn *each;
 	void *context;
@@ -92,7 +93,7 @@ static void on_row(int end, void *context)
 	tell_row(context);
 }
 
-/* Begins anew after the next line end. */
+/* Reports the row as bad, and starts again after the next line end. */
 static void give_up_row(struct list *list)
 {
 	unsigned char delimiter = csv_get_delim(&list->parser);
@@ -106,7 +107,7 @@ static void give_up_row(struct list *list)
 	list->row = (struct row){ 0 };
 }
 
-/* A piece of one line, with its end if it has come. */
+/* Parses a piece of one line; the piece includes the line's end if that was read. */
 static void take_piece(struct list *list, const char *at, size_t len)
 {
 	bool whole = at[len - 1] == '\n';
@@ -142,7 +143,7 @@ static void take_chunk(struct list *list, const char *at, size_t len)
 	}
 }
 
-/* What the first line divides its fields with. */
+/* The character that separates the fields of the first line. */
 static unsigned char delimiter_of(const char *text, size_t len)
 {
 	const char *end = memchr(text, '\n', len);
@@ -188,7 +189,7 @@ static void finish(struct list *list, uint64_t *ret_lines)
 		*ret_lines = list->told_line;
 }
 
-/* Where the column's name was given, the first row has it. */
+/* If a column's name was given, the first row must have it. */
 static bool column_is_missing(const struct list *list)
 {
 	return list->column && list->past_first && list->column_at < 0;

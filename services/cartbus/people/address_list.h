@@ -1,7 +1,7 @@
 /*
- * address_list.h: the mail addresses of a file that another tool wrote
+ * address_list.h: reads the mail addresses from a file that another tool wrote
  *
- * CSV, with or without a header, or one address per line. It is read as a stream: a row has at most
+ * CSV, with or without a header, or one address per line. The file is read as a stream: a row has at most
  * ADDRESS_ROW_MOST bytes; a file may have any length.
  */
 #ifndef CARTBUS_PEOPLE_ADDRESS_LIST_H
@@ -13,14 +13,16 @@
 enum { ADDRESS_ROW_MOST = 64 * 1024 };
 
 /*
- * `text` is the row's address as written; or NULL, and `why` tells what is wrong with the row. The row's
- * lines, counted from 1, are first to last.
+ * `text` is the row's address as written; or it is NULL, and `why` tells what is wrong with the row. `first`
+ * and `last` are the numbers of the row's lines, counted from 1.
  */
 typedef void address_row_fn(void *context, uint64_t first, uint64_t last, const char *text, const char *why);
 
 /*
- * `column` is a name of the header; NULL: a column that is called like an address ("email", "E-Mail"), else in each row the first
- * field with an @. 0, or: -EILSEQ what begins like no text (UTF-16, a program); -ENOENT no such column; -EIO. `ret_lines`: how many.
+ * Calls each() for every row. `column` is a column's name in the header; NULL: the column that is named like
+ * an address ("email", "E-Mail"), or else in each row the first field with an @. Returns 0; -EILSEQ: the file
+ * does not begin like text (UTF-16, a program); -ENOENT: there is no such column; -EIO. ret_lines gets the
+ * number of lines.
  */
 int address_list_read(FILE *from, const char *column, address_row_fn *each, void *context, uint64_t *ret_lines);
 

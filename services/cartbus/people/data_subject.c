@@ -1,9 +1,11 @@
 /*
- * data_subject.c: which messages are about one shopper
+ * data_subject.c: finds the messages about one shopper
  *
- * Owns:      the ids of every message that carries some (first reading), and the names that the person leads to.
- * Promises:  carts join exactly as carts/policy/change.h joins them. An id that is short ("7") counts only where an id stands: as a text in
- *            something else it might be anybody's. The way back to a basket is no name: storefronts may have one for all baskets.
+ * Owns:      the ids of every message that has some (from the first reading), and all names that are joined
+ *            with the person's.
+ * Promises:  carts are joined exactly as carts/policy/change.h joins them. A short id ("7") counts only in an
+ *            id field, because inside another text it may belong to another person. The link back to a basket
+ *            is no name, because a storefront may have one link for all baskets.
  * Read next: export.c, erase.c
  */
 #include "services/cartbus/people/data_subject.h"
@@ -21,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts in the order in which they came, each once; the empty one never. */
+/* Texts in the order in which they came, each once. The empty text is never added. */
 struct texts {
 	struct map *set;
 	char **all;
@@ -55,15 +57,15 @@ static void texts_free(struct texts *texts)
 	map_free(texts->set);
 }
 
-/* borrowed; NULL: no more */
+/* Borrowed. NULL: there are no more. */
 static const char *texts_at(const struct texts *texts, size_t i)
 {
 	return i < texts->count ? texts->all[i] : NULL;
 }
 
-enum { STRONG_LEAST = 16 /* bytes: by chance no other person has such a token */ };
+enum { STRONG_LEAST = 16 /* bytes: no other person has such a long token by chance */ };
 
-struct carried { /* of one message */
+struct carried { /* the ids of one message */
 	struct carried *next;
 	bool taken;
 	int count;
@@ -75,9 +77,9 @@ struct data_subject {
 	const char *shop;
 	struct texts hashes, customers, addresses, names, strong, open;
 	struct texts by_address, by_customer,
-		beside; /* keyed hashes: who was asked for, and customer ids that follow */
+		beside; /* keyed hashes: of the requested person, and of ids beside an erased address */
 	struct buffer key;
-	bool is_by_hash; /* of an erased person only hashes are known, so each address in a text is hashed */
+	bool is_by_hash; /* only hashes of the person are known, so each address in a text is hashed */
 	struct map *seqs;
 	struct carried *carried;
 };
@@ -88,7 +90,7 @@ static void add_strong(struct data_subject *data_subject, const char *text)
 		texts_add(&data_subject->strong, text);
 }
 
-/* --- first reading: who is it? --- */
+/* --- first reading: the person's ids --- */
 
 static bool note(const struct entry *entry, void *context)
 {
@@ -113,13 +115,16 @@ static bool note(const struct entry *entry, void *context)
 	return true;
 }
 
-/* A shop's guests are all customer 0. */
+/* All guests of a shop have the customer id 0. */
 static bool is_customer(const char *id)
 {
 	return *id && strcmp(id, "0") != 0;
 }
 
-/* From the address to the customer ids, or from the customer id to the addresses: one step, and no further. */
+/*
+ * Adds the customer ids of a requested address, or the addresses of a requested customer id, and follows them
+ * no further.
+ */
 static void know_one(struct data_subject *data_subject, const struct carried *carried)
 {
 	char hash[ADDRESS_HASH_LEN + 1];
@@ -199,7 +204,7 @@ static struct data_subject *data_subject_new(const char *shop)
 	return data_subject;
 }
 
-/* Finds the person who was asked for: reads the messages, and notes the ids that lead to further ones. */
+/* Finds the requested person: reads the messages, and notes the ids that lead to further ids. */
 static struct data_subject *find(
 	struct data_subject *data_subject, const struct command *command, struct client *client)
 {
@@ -346,7 +351,7 @@ static bool is_his_timer(const struct data_subject *data_subject, const struct t
 	return strncmp(name, "cart/", 5) == 0 && names_cart(data_subject, name + 5);
 }
 
-/* What the person's messages say beside ids is learnt on the way. */
+/* Adds the address in a message about the person to the person's addresses. */
 static void learn(struct data_subject *data_subject, const struct ids *ids)
 {
 	if (texts_has(&data_subject->hashes, ids->hash)) {
@@ -428,14 +433,14 @@ static bool holds_somewhere(const struct data_subject *data_subject, struct byte
 	return false;
 }
 
-/* A cheap look before the message is decoded. */
+/* A cheap test before the message is decoded. */
 static bool may_hold(const struct data_subject *data_subject, struct bytes payload)
 {
 	return (data_subject->is_by_hash && payload.len > 0 && memchr(payload.data, '@', payload.len)) ||
 		holds_somewhere(data_subject, payload);
 }
 
-/* One of the texts in it. */
+/* true: one of the texts in `json` names the person. */
 static bool json_holds(const struct data_subject *data_subject, const json_t *json)
 {
 	const char *name;
@@ -449,7 +454,10 @@ static bool json_holds(const struct data_subject *data_subject, const json_t *js
 	return false;
 }
 
-/* In an encoded message, bytes of the encoding stand beside a text. So the message is decoded first, if it can be and may hold a name. */
+/*
+ * In an encoded message, bytes of the encoding stand beside a text. So the message is decoded first, if it
+ * can be and may hold a name.
+ */
 static bool message_holds(
 	const struct data_subject *data_subject, const struct topic *topic, const void *message, struct bytes payload)
 {

@@ -32,8 +32,8 @@ struct data_subject *data_subject_find_erased(
 void data_subject_free(struct data_subject *data_subject); /* takes NULL */
 
 /*
- * To be called in the order of the log, because a message that follows from one about the shopper is found by
- * its cause. `topic` and `message` are NULL if it is not decoded.
+ * Call it in the order of the log, because a message that follows from one about the shopper is found by its
+ * cause. `message` is NULL if it cannot be decoded, and `topic` if the topic is unknown.
  */
 enum data_subject_tie data_subject_tie(
 	struct data_subject *data_subject, const struct entry *entry, const struct topic *topic, const void *message);
@@ -46,22 +46,25 @@ bool data_subject_has_cart(const struct data_subject *data_subject, struct bytes
 const char *data_subject_hash(const struct data_subject *data_subject, size_t i);
 const char *data_subject_address(const struct data_subject *data_subject, size_t i);
 const char *data_subject_customer(const struct data_subject *data_subject, size_t i);
-const char *data_subject_cart(const struct data_subject *data_subject,
-	size_t i); /* our ids of carts that were open when they were last heard of */
+/* our ids of the carts whose last cart.state was open */
+const char *data_subject_cart(const struct data_subject *data_subject, size_t i);
 
 /* --- data_subject_record.c --- */
 
 /*
- * Says an audit about the shopper. On failure complains and returns EXIT_NO; then the action must not be
+ * Publishes an audit about the shopper. On failure complains and returns EXIT_NO; then the action must not be
  * done.
  */
 int data_subject_record(const struct command *command, struct client *client, const char *shop, const char *action,
 	const struct data_subject *data_subject, const char *grounds);
 int data_subject_record_hash(const struct command *command, struct client *client, const char *shop, const char *action,
 	const char *hash, const char *grounds); /* an empty `hash`: the shopper's address is unknown */
-/* A dead letter of a list, with its payload; NULL: it complained. A new reference. */
+/* Asks the broker for a listed dead letter with its payload. Returns a new reference; NULL: it complained. */
 json_t *data_subject_dead_letter(const struct command *command, struct client *client, const json_t *listed);
-/* As an entry, which borrows from both; and decoded, the caller's to free: NULL when it does not decode. */
+/*
+ * Fills `ret`, which borrows from `dead_letter` and `payload`. Returns the decoded message, which the caller
+ * frees; NULL: it cannot be decoded.
+ */
 void *data_subject_dead_letter_read(const json_t *dead_letter, struct buffer *payload, struct entry *ret);
 
 #endif

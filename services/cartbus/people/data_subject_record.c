@@ -1,7 +1,7 @@
 /*
- * data_subject_record.c: records each action on one shopper's data, and finds the person's dead letters
+ * data_subject_record.c: records each action on one shopper's data, and reads dead letters
  *
- * Promises:  the record names the person by the keyed hash of the person's address alone.
+ * Promises:  the record names the person only by the keyed hash of the person's address.
  */
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/people/data_subject.h"

@@ -1,17 +1,21 @@
 /*
- * erase.c: `cartbus erase`: what is known of one shopper goes, everywhere
+ * erase.c: `cartbus erase`: erases everything that is known of one shopper
  *
- * In this order: it is written down that the person is to be erased (erasures.h). The person is put on the list of who is not mailed (by
- * the keyed hash, which stays). The person's open carts end. Files beside the log go. All messages about the person lose what they hold,
- * and the services that folded them fold anew. Then it looks again, until there is nothing. Then the storefront's requests about the
- * person are settled, and go, and at last the backups lose the person. No backup is made meanwhile.
+ * The order is: erasures.json notes that the person is to be erased (erasures.h). The keyed hash of the
+ * person's address, which stays, is put on the list of people who are not mailed. The person's open carts
+ * end. Files beside the log are removed. All messages about the person lose their contents, and the services
+ * that folded them fold anew. The command looks again until it finds nothing. Then the storefront's requests
+ * about the person are settled and erased. At last the person is erased from the backups. No backup is made
+ * meanwhile.
  *
- * Promises:  run again after any end, it finishes what was begun: the broker goes on by itself, and what it was not asked for yet is
- *            found as before. On record before and after, by the keyed hash alone. It ends by telling what it reached, and what
+ * Promises:  a second run finishes an erasure that was cut short: the broker goes on by itself, and messages
+ *            that it was not asked to erase yet are found as before. The record tells of the erasure before
+ *            and after it, by the keyed hash alone. At the end the command tells what it reached, and what
  *            only the owner can do.
- * Fails by:  saying what is left and what to do; EXIT_NO also when a file or a backup could not be looked at or changed.
- * Read next: erase_look.c (what goes), erase_files.c, erase_copy.c (backups), bus/broker/admin/erase.c (how the log loses it),
- *            bus/broker/admin/answer_erase.c
+ * Fails by:  telling what is left and what to do; EXIT_NO also when a file or a backup could not be read or
+ *            changed.
+ * Read next: erase_look.c (which messages are erased), erase_files.c, erase_copy.c (backups),
+ *            bus/broker/admin/erase.c (how the broker erases them), bus/broker/admin/answer_erase.c
  */
 #include "services/cartbus/people/erase.h"
 
@@ -33,7 +37,7 @@
 /* ---- having the broker erase, and waiting for it ---- */
 
 enum {
-	NUMBERS_AT_ONCE = 150, /* of a question: it holds 4,096 bytes */
+	NUMBERS_AT_ONCE = 150, /* in one question, which holds 4,096 bytes */
 	LOOKS_MOST = 18000,    /* an hour: files of many gigabytes are rewritten */
 	SETTLE_LOOKS = 300     /* a minute */
 };
@@ -41,7 +45,7 @@ static const struct timespec LOOK_EVERY = { .tv_nsec = 200 * 1000 * 1000 };
 
 typedef bool done_fn(const json_t *answer, const void *context);
 
-/* Asks again and again until done() says so. */
+/* Repeats the question until done() accepts the answer; complains after `looks` questions. */
 static int wait_for(
 	struct erasure *erasure, const char *verb, done_fn *done, const void *context, int looks, const char *what)
 {
@@ -112,18 +116,16 @@ static bool is_settled(const json_t *queues, const void *context)
 	return true;
 }
 
-/* What was said by now has been decided on. */
-static int erase_wait_settled(struct erasure *erasure)
+/* Waits until intake and unsub have handled all messages that were published up to now; else says `what`. */
+static int erase_wait_settled(struct erasure *erasure, const char *what)
 {
-	int64_t said_us =
-		clock_wall_us(&erasure->command->clock) + US_PER_S; /* of log time: the clocks are the same machine's */
+	/* log time: the broker has this machine's clock */
+	int64_t said_us = clock_wall_us(&erasure->command->clock) + US_PER_S;
 
-	return wait_for(erasure, "queues", is_settled, &said_us, SETTLE_LOOKS,
-		"intake and unsub have not heard that this person is not mailed any more: do they run? Nothing was "
-		"erased");
+	return wait_for(erasure, "queues", is_settled, &said_us, SETTLE_LOOKS, what);
 }
 
-/* Up to so many of the numbers from *at on. */
+/* The next numbers from *at on, at most NUMBERS_AT_ONCE. */
 static json_t *some(const json_t *numbers, size_t *at)
 {
 	json_t *list = json_array();
@@ -155,7 +157,7 @@ static int ask_all(struct erasure *erasure)
 }
 
 struct folding {
-	const json_t *before; /* the sessions that there were */
+	const json_t *before; /* the sessions before the erasure */
 	json_int_t head;
 };
 
@@ -178,7 +180,7 @@ static bool has_folded(const json_t *sessions, const json_t *before, json_int_t 
 	return false;
 }
 
-/* Each service that had a session has one again, and has folded as far as the log went. */
+/* true: each service that had a session has one again, and has folded the log up to `head`. */
 static bool all_have_folded(const json_t *status, const void *context)
 {
 	const struct folding *folding = context;
@@ -222,15 +224,15 @@ int erase_ask(struct erasure *erasure)
 	return ended;
 }
 
-/* ---- the order of it all ---- */
+/* ---- the steps of an erasure ---- */
 
 struct erase {
 	struct erasure erasure;
 	struct reached reached;
 	char id[33];
-	json_t *again;  /* the list of erasures, with this one alone */
-	json_t *open;   /* ids of the storefront's requests, as they were found before anything went */
-	size_t settled; /* requests */
+	json_t *again;  /* a list of erasures with this one alone */
+	json_t *open;   /* ids of the storefront's requests, as found before anything was erased */
+	size_t settled; /* the number of settled requests */
 };
 
 /* --- the person is not mailed any more --- */
@@ -265,10 +267,13 @@ static int stop_mails(struct erasure *erasure)
 
 	for (size_t i = 0; !ended && data_subject_cart(erasure->data_subject, i); i++)
 		ended = close_cart(erasure, data_subject_cart(erasure->data_subject, i));
-	return ended ? ended : erase_wait_settled(erasure);
+	return ended ? ended
+		     : erase_wait_settled(erasure,
+			       "intake and unsub have not heard that this person is not mailed any more: do they run? "
+			       "Nothing was erased");
 }
 
-/* --- what the storefront asked for is done --- */
+/* --- the storefront's requests are settled --- */
 
 static int settle_requests(struct erase *erase)
 {
@@ -286,10 +291,17 @@ static int settle_requests(struct erase *erase)
 		ended = ended ? ended : act(erasure, &action, id);
 		erase->settled++;
 	}
-	return ended || erase->settled == 0 ? ended : erase_wait_settled(erasure);
+	return ended || erase->settled == 0
+		? ended
+		: erase_wait_settled(erasure,
+			  "intake and unsub have not heard that the privacy requests are settled: do they run? Everything "
+			  "but the requests is erased");
 }
 
-/* The rows of the requests stand until all else is gone: ended before, they stand again after the next start. */
+/*
+ * Erases the rows of the requests after all else: if the command is cut short, the requests are still open
+ * after the next start.
+ */
 static int erase_messages(struct erase *erase)
 {
 	struct erasure *erasure = &erase->erasure;
@@ -302,13 +314,13 @@ static int erase_messages(struct erase *erase)
 		return ended;
 	ended = settle_requests(erase);
 	erasure->takes_requests = true;
-	erasure->who =
-		NULL; /* some requests name the person by a number alone, which only the list knows to be the person's by now */
+	/* some requests have only a customer id; by now only `again` tells that it is the person's */
+	erasure->who = NULL;
 	ended = ended ? ended : erase_look(erasure);
 	return ended ? ended : erase_rounds(erasure);
 }
 
-/* --- all of it --- */
+/* --- the whole erasure --- */
 
 static int record(const struct erasure *erasure, const char *words)
 {
@@ -361,7 +373,10 @@ static int try_dry(struct erase *erase)
 	return print_erased(erase);
 }
 
-/* What is known of the person now names the person's files; after it nobody knows. */
+/*
+ * `first` has what was known of the person before the erasure, and finds the person's files. After the
+ * erasure the log does not tell it any more.
+ */
 static int erase_all(struct erase *erase, struct erasure *first)
 {
 	struct erasure *erasure = &erase->erasure;
@@ -378,22 +393,22 @@ static int erase_all(struct erase *erase, struct erasure *first)
 		return ended;
 	erase_files(first, &erase->reached);
 	erase_by_hand(first, &erase->reached);
-	if (!erasure->command->json) /* told before the messages are erased, which may fail */
+	if (!erasure->command->json) /* printed before the messages are erased, which may fail */
 		reached_print_by_hand(&erase->reached, stderr);
 	ended = erase_messages(erase);
 	if (ended)
 		return ended;
-	erase_files(first, &erase->reached); /* what was written meanwhile */
+	erase_files(first, &erase->reached); /* files that were written meanwhile */
 	ended = record(first, erase->reached.failed ? "done, but for files" : "done");
 	ended = ended ? ended : erasures_done(erasure->command, erase->id);
 	if (ended)
 		return ended;
-	client_free(TAKE(erasure->client)); /* a long time passes */
+	client_free(TAKE(erasure->client)); /* the backups take a long time */
 	erase_copies(erasure->command, false, &erase->reached);
 	return print_erased(erase);
 }
 
-/* What a restore learnt holds ids of carts, and is said again when it is released. */
+/* The note of a restore has ids of carts, and its release publishes them again. */
 static int check_restored(const struct command *command)
 {
 	char path[PATH_ROOM];
@@ -411,8 +426,8 @@ static int erase(struct erase *erase)
 	int lock = -1, ended;
 
 	first.takes_requests = true;
-	ended = shops_know(
-		first.command, first.client, first.shop); /* of one that was removed the log holds what is to go */
+	/* a removed shop too: the log still has its messages */
+	ended = shops_know(first.command, first.client, first.shop);
 	ended = ended ? ended : erase_look(&first);
 	if (!ended && first.dry_run) {
 		erase->erasure = first;

@@ -1,15 +1,18 @@
 /*
- * erase_copy.c: who was erased leaves copies of the log that were made before
+ * erase_copy.c: erases persons from copies of the log that were made before
  *
- * A copy is made of the copy, a broker of its own serves it, and each person on the list is looked for in it and erased as in the
- * log itself; the person is put on the list of who is not mailed there, too, because the copy is from before that. Then it takes the place
- * of the first.
+ * The backup's log is copied, and a private broker serves the copy. Each person on the list is searched in
+ * the copy and erased as in the live log. The person is also put on the copy's list of people who are not
+ * mailed, because the copy is older than that entry. Then the copy replaces the backup's log.
  *
- * Owns:      DIR/erasing.* while it works, and DIR/broker.* that backup.json does not name: of a run that was cut short.
- * Promises:  backup.json, renamed into its place, is what decides which files count, and they are on the disk by then: at any moment the
- *            backup is as it was, or without the person. What is left over is removed when it is done again; what cannot be removed is told.
- * Fails by:  leaving the backup as it was, and saying why. What was cut short is gone on with by the next `cartbus erase` or `cartbus
- *            backup`, each night's included, and `cartbus doctor` tells it.
+ * Owns:      DIR/erasing.* while it works, and each DIR/broker.* that backup.json does not name: a run that
+ *            was cut short left it.
+ * Promises:  backup.json decides which files count. It is renamed into its place after these files are on the
+ *            disk, so at any moment the backup is as before, or without the person. The next run removes
+ *            leftover files; a file that cannot be removed is reported.
+ * Fails by:  leaving the backup as it was, and telling why. The next `cartbus erase` or `cartbus backup`,
+ *            also the nightly one, goes on with an erasure that was cut short, and `cartbus doctor` reports
+ *            it.
  * Read next: erasures.h (the list), copy_broker.c, erase_look.c
  */
 #include "services/cartbus/people/erase_copy.h"
@@ -99,8 +102,8 @@ static int erase_in_shops(const struct copy_broker *broker, const char *folder, 
 }
 
 /*
- * ret_snapshot: of the copy then. What lies beside it in the log's folder, and could not be deleted when it was no longer used, still
- * holds who was erased; no snapshot has such files.
+ * ret_snapshot: a snapshot of the copy after the erasure. The log's folder may also have unused files that
+ * could not be deleted, and these still hold erased persons; a snapshot has no such files.
  */
 static int erase_in(const struct command *command, const char *folder, const char *state, const json_t *list,
 	size_t *ret_erased, json_t **ret_snapshot)
@@ -126,7 +129,7 @@ static int remove_leftovers(const struct command *command, const char *folder, c
 	struct dirent *entry;
 	int ended = EXIT_FINE;
 
-	while (listing && (entry = readdir(listing))) {
+	while (listing && (errno = 0, entry = readdir(listing))) {
 		char path[PATH_ROOM + 300];
 
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
@@ -142,6 +145,11 @@ static int remove_leftovers(const struct command *command, const char *folder, c
 				path);
 			ended = EXIT_NO;
 		}
+	}
+	if (errno != 0) { /* of opendir, or of readdir */
+		complain(command, "%s could not be listed, and may hold files with who was erased: %s", folder,
+			strerror(errno));
+		ended = EXIT_NO;
 	}
 	return ended;
 }
@@ -186,7 +194,7 @@ static void add_ids(json_t *note, const json_t *pending)
 	json_decref(ids);
 }
 
-/* From the rename of backup.json on the new files count. */
+/* The new files count from the rename of backup.json on. */
 static int take_place(const struct copying *copying, const json_t *snapshot)
 {
 	const char *made = json_string_value(json_object_get(snapshot, "path"));
@@ -212,7 +220,10 @@ static int take_place(const struct copying *copying, const json_t *snapshot)
 	return ended ? ended : backup_write_note(copying->command, copying->folder, copying->note);
 }
 
-/* The side log that the copy's broker wrote holds what the erased log holds, and takes the place of the one that was copied along. */
+/*
+ * Replaces the backup's side log by the one that the copy's broker wrote, which has the messages of the
+ * erased log.
+ */
 static int take_sidelog(const struct copying *copying)
 {
 	_cleanup_(buffer_free) struct buffer content = { 0 };
@@ -229,7 +240,10 @@ static int take_sidelog(const struct copying *copying)
 	return r < 0 && r != -ENOENT ? EXIT_NO : EXIT_FINE;
 }
 
-/* Anew with another copy: on a machine that is at its limits a copy's broker may be silent for longer than a session lives. */
+/*
+ * Tries again with a new copy, because on an overloaded machine the copy's broker may be silent for longer
+ * than a session lives.
+ */
 static int erase_in_a_copy(const struct copying *copying, size_t *ret_erased, json_t **ret_snapshot)
 {
 	int ended = EXIT_NO;
@@ -264,7 +278,10 @@ static int erase_pending(struct copying *copying, size_t *ret_erased)
 	return remove_leftovers(copying->command, copying->folder, copying->log_path) ? EXIT_NO : ended;
 }
 
-/* They are changed before backup.json can say what they are then: where that is cut short it says nothing of them. */
+/*
+ * Removes "beside" and "blobs" from backup.json, because the files that they describe change before
+ * backup.json does: after a run that was cut short it tells nothing of them.
+ */
 static int begin_beside(const struct copying *copying)
 {
 	int ended = backup_verify_beside(copying->command, copying->folder, copying->note);
@@ -302,7 +319,8 @@ int erase_copy(const struct command *command, const char *folder, const json_t *
 	if (!copying.note)
 		return EXIT_NO;
 	backup_log_path(folder, copying.note, copying.log_path);
-	text_random_name(name); /* a process that was killed over another backup does not write into this one */
+	/* a new name: a process of an earlier, killed run does not write into this folder */
+	text_random_name(name);
 	snprintf(copying.state, sizeof(copying.state), "%s/erasing.%.8s", folder, name);
 	snprintf(copying.inside, sizeof(copying.inside), "%s/broker", copying.state);
 	copying.pending = erasures_but(list, json_object_get(copying.note, "erased"));
@@ -317,7 +335,7 @@ int erase_copy(const struct command *command, const char *folder, const json_t *
 	return ended;
 }
 
-/* --- who is on the list --- */
+/* --- the list of erased persons --- */
 
 static int add_from(const struct command *command, const char *path, json_t *list)
 {
@@ -330,7 +348,7 @@ static int add_from(const struct command *command, const char *path, json_t *lis
 	return EXIT_FINE;
 }
 
-/* Of backups that lie in the same folder. */
+/* Adds the lists of the backups in the same folder. */
 static int add_from_beside(const struct command *command, const char *folder, json_t *list)
 {
 	char above[PATH_ROOM + 8], path[PATH_ROOM + 300];
@@ -409,7 +427,7 @@ static void reach(const char *folder, enum backup_found found, void *context)
 	if (!reaching->dry_run && is_finished(folder))
 		ended = erase_copy(reaching->command, folder, reaching->list, &erased);
 	else if (!reaching->dry_run)
-		ended = remove_leftovers(reaching->command, folder, log_path); /* one that was cut short is none */
+		ended = remove_leftovers(reaching->command, folder, log_path); /* cut short: it is no backup */
 	json_array_append_new(reached->backups,
 		json_pack("{s:s,s:b,s:I}", "path", folder, "done", ended == EXIT_FINE && !reaching->dry_run, "messages",
 			(json_int_t)erased));
@@ -427,7 +445,7 @@ void erase_copies(const struct command *command, bool dry_run, struct reached *r
 
 	erasures_path(command, path);
 	reaching.list = erasures_read(command, path);
-	if (!reaching.list || backup_each_known(command, reach, &reaching))
+	if (!reaching.list || backup_each_known(command, reach, &reaching) || (!dry_run && backup_forget_gone(command)))
 		reached->failed = true;
 	json_decref(reaching.list);
 }
@@ -479,6 +497,12 @@ struct again {
 	int ended;
 };
 
+/* Both are whole paths without links, as backups.json has them. */
+static bool lies_within(const char *folder, const char *within)
+{
+	return text_starts(folder, within) && folder[strlen(within)] == '/';
+}
+
 static void erase_again_in(const char *folder, size_t persons, void *context)
 {
 	struct again *again = context;
@@ -487,7 +511,7 @@ static void erase_again_in(const char *folder, size_t persons, void *context)
 	json_t *list;
 	int ended;
 
-	if (again->within && !text_starts(folder, again->within))
+	if (again->within && !lies_within(folder, again->within))
 		return;
 	if (!again->command->json)
 		fprintf(stderr, "%s holds %zu yet who were erased: going on with that\n", folder, persons);
@@ -502,8 +526,16 @@ static void erase_again_in(const char *folder, size_t persons, void *context)
 
 int erase_copies_again(const struct command *command, const char *within)
 {
-	struct again again = { .command = command, .within = within };
+	_cleanup_free_ char *whole = within ? realpath(within, NULL) : NULL;
+	struct again again = { .command = command, .within = whole };
+	int ended;
 
-	erase_copies_owed(command, erase_again_in, &again);
-	return again.ended;
+	if (within && !whole && errno != ENOENT) {
+		complain(command, "%s: %s", within, strerror(errno));
+		return EXIT_NO;
+	}
+	if (!within || whole)
+		erase_copies_owed(command, erase_again_in, &again);
+	ended = backup_forget_gone(command);
+	return again.ended ? again.ended : ended;
 }

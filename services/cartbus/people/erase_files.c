@@ -1,11 +1,13 @@
 /*
- * erase_files.c: what lies about a shopper in files beside the log, blobs as well, and what only the owner can do
+ * erase_files.c: erases a shopper from files beside the log and from blobs, and tells what only the owner can
+ * do
  *
- * Promises:  files of ours go; of the nightly exports the rows go, and all else stays as it is. What is not ours to change is named, with
- *            what to do about it. A blob that a message of somebody else names as well stays, and goes with that one. The references go
- *            before the messages: an erasure that is cut short finds the messages again, and by them what is left.
- * Fails by:  naming what could not be done, and failing at the end. Of a blob that cannot go: then no message is erased, so that it can be
- *            found again.
+ * Promises:  files of cartbus are removed; nightly exports lose only the person's rows. A thing that cartbus
+ *            may not change is named, with what to do about it. A blob that a message of another person also
+ *            names stays, and goes with that message. The references are released before the messages are
+ *            erased: an erasure that is cut short finds the messages again, and by them the rest.
+ * Fails by:  naming what could not be done, and failing at the end. If a blob cannot be removed, no message
+ *            is erased, so that the blob can be found again.
  * Read next: files.c, erase.c, services/kit/blobs/blob_places.h
  */
 #include "services/cartbus/people/erase.h"
@@ -22,6 +24,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +41,7 @@ void erase_note_blobs(struct erasure *erasure, const struct topic *topic, const 
 	if (!topic || !message || !topic->blobs)
 		return;
 	if (blob_owner_text(topic->name, idem, owner) < 0)
-		*owner = '\0'; /* without a key it has no reference that could be released */
+		*owner = '\0'; /* a message without a key has no reference to release */
 	for (size_t i = 0; *owner && (name = topic_blob(topic, message, i)); i++)
 		json_array_append_new(erasure->blobs, json_pack("{s:s,s:s}", "name", name, "owner", owner));
 }
@@ -98,7 +101,10 @@ void reached_add_by_hand(struct reached *reached, const char *what, const char *
 
 /* --- files --- */
 
-/* How many rows went; -ENOENT: it is no table, or none is left of the name by which it was found. It stays its owner's. */
+/*
+ * Removes the person's rows from a table, which keeps its owner and mode. Returns the number of rows;
+ * -ENOENT: the file is no table, or no row has the name by which the file was found.
+ */
 static int rewrite(const struct data_subject *data_subject, const struct found_file *file)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 }, rest = { 0 };
@@ -122,27 +128,45 @@ struct erasing_files {
 	struct reached *reached;
 };
 
+/* The files are gone through twice. */
+static bool is_left_already(const struct reached *reached, const char *path)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(reached->files, i, one)
+	{
+		if (!json_is_true(json_object_get(one, "removed")) && strcmp(member_text(one, "path"), path) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void take_file(const struct found_file *file, void *context)
 {
 	struct erasing_files *erasing = context;
 	bool is_export = file->kind == FILES_EXPORTS, goes = !erasing->erasure->dry_run;
 	const char *what = files_word(file->kind);
+	char shown[PATH_MAX];
 	int r = 0;
+
+	TEXT_COPY(shown, file->path);
+	text_make_plain(shown); /* strangers may name a mail's file, and JSON takes no other bytes than UTF-8 */
 
 	if (goes)
 		r = is_export                                       ? rewrite(erasing->erasure->data_subject, file)
 			: unlinkat(file->folder, file->name, 0) < 0 ? -errno
 								    : 0;
-	if (r == -ENOENT && !is_export)
+	if ((r == -ENOENT && !is_export) || (r < 0 && is_left_already(erasing->reached, shown)))
 		return;
 	json_array_append_new(erasing->reached->files,
-		json_pack("{s:s,s:s,s:b,s:i}", "what", what, "path", file->path, "removed", goes && r >= 0, "rows",
+		json_pack("{s:s,s:s,s:b,s:i}", "what", what, "path", shown, "removed", goes && r >= 0, "rows",
 			is_export && r > 0 ? r : 0));
 	if (r >= 0)
 		return;
 	erasing->reached->failed = true;
-	complain(erasing->erasure->command, "%s could not be removed: %s", file->path, strerror(-r));
-	reached_add_by_hand(erasing->reached, what, file->path, "remove what is about this person, or all of it");
+	complain(erasing->erasure->command, "%s could not be removed: %s", shown, strerror(-r));
+	reached_add_by_hand(erasing->reached, what, shown, "remove what is about this person, or all of it");
 }
 
 void erase_files(const struct erasure *erasure, struct reached *reached)
@@ -210,7 +234,7 @@ static void name_sheet(const struct erasure *erasure, struct reached *reached, c
 	json_object_set_new(one, "days", names_of(appended));
 }
 
-/* One that was appended to once, or is now. */
+/* Names the spreadsheet if nights were or are appended to it. */
 static void name_sheets(const struct erasure *erasure, struct reached *reached)
 {
 	struct sheets sheets = { .days = erasure->days, .appended = json_object() };
@@ -218,9 +242,10 @@ static void name_sheets(const struct erasure *erasure, struct reached *reached)
 	char path[PATH_ROOM];
 
 	command_shop_path(erasure->command, erasure->shop, "shop.conf", path);
-	command_shop_beside(path, &shop); /* one that was removed is erased from without a word about that */
-	reading_each(erasure->command, erasure->client,
-		&(struct reading_filter){ .topic = "sheet.done", .shop = erasure->shop }, note_sheet, &sheets);
+	command_shop_beside(path, &shop); /* a removed shop has no shop.conf, which is no error here */
+	if (reading_each(erasure->command, erasure->client,
+		    &(struct reading_filter){ .topic = "sheet.done", .shop = erasure->shop }, note_sheet, &sheets))
+		reached->failed = true;
 	if (json_object_size(erasure->carts) > 0 && (*shop.google.sheet || json_object_size(sheets.appended) > 0))
 		name_sheet(erasure, reached, shop.google.sheet, sheets.appended);
 	json_decref(sheets.appended);
@@ -239,7 +264,7 @@ static void name_owners(const struct erasure *erasure, struct reached *reached)
 	}
 }
 
-/* A restore puts aside what was there: folded states that only it may need once more. */
+/* A restore puts aside the old states, which only this restore may need once more. */
 static void name_put_aside(const struct erasure *erasure, struct reached *reached)
 {
 	const char *state = config_get(erasure->command->config, "paths", NULL, "state");
@@ -257,7 +282,10 @@ static void name_put_aside(const struct erasure *erasure, struct reached *reache
 	}
 }
 
-/* So does the broker with a side log that was damaged or is of an earlier log: they hold messages word for word, and nothing erases from them. */
+/*
+ * The broker puts aside a side log that was damaged or belongs to an earlier log. These files hold messages
+ * word for word, and nothing erases from them.
+ */
 static void name_sidelogs(const struct erasure *erasure, struct reached *reached)
 {
 	char folder[PATH_ROOM];
@@ -292,7 +320,7 @@ static bool has_session(const json_t *status, const char *instance)
 	return false;
 }
 
-/* Who runs folds anew at once; who does not, when it comes again. */
+/* A running service folds anew at once; a stopped service does so at its next start. */
 static void name_who_is_away(const struct erasure *erasure, struct reached *reached)
 {
 	const char *state = config_get(erasure->command->config, "paths", NULL, "state");
@@ -322,7 +350,7 @@ void erase_by_hand(const struct erasure *erasure, struct reached *reached)
 	name_who_is_away(erasure, reached);
 }
 
-/* --- told --- */
+/* --- printing --- */
 
 static void print_file(const json_t *file, bool dry_run)
 {

@@ -1,9 +1,10 @@
 /*
- * erase_look.c: what must go of one shopper, and having it go until nothing is found any more
+ * erase_look.c: finds the messages to erase for one shopper, and has them erased until none is found
  *
- * Promises:  what the owner wrote is the owner's: of rules, voice, shop.conf and stops the one in use is named and stays, older versions go.
- *            Privacy requests about the person stand until all else is gone.
- * Read next: data_subject.c (what is about the person), erase.c (the broker does it)
+ * Promises:  texts that the owner wrote belong to the owner: of rules, voice, shop.conf and stops, the
+ *            version in use stays and is named, and older versions are erased. Privacy requests about the
+ *            person are erased after all else.
+ * Read next: data_subject.c (which messages are about the person), erase.c (the broker erases them)
  */
 #include "services/cartbus/people/erase.h"
 
@@ -34,7 +35,7 @@ void erasure_free(struct erasure *erasure)
 
 /* --- one message --- */
 
-/* A repeat of a webhook is known by its key, which names nobody; other keys are made of cart ids. */
+/* The key of a webhook recognises a repeat and names no person; other keys are made of cart ids. */
 static bool key_names_nobody(const struct topic *topic)
 {
 	return topic == &topic_cart_changed || topic == &topic_cart_checkout || topic == &topic_privacy_request;
@@ -51,7 +52,7 @@ static bool is_owners(const struct topic *topic)
 	return topic == &topic_document || topic == &topic_shop_status;
 }
 
-/* The one before goes when another one has taken its place. */
+/* Takes the previous version of an owner's text, because this entry replaces it. */
 static void take_owners(struct erasure *erasure, const struct entry *entry, const struct topic *topic, bool names_him)
 {
 	char key[KEY_ROOM];
@@ -64,7 +65,7 @@ static void take_owners(struct erasure *erasure, const struct entry *entry, cons
 	json_object_set_new(erasure->owners, key, json_integer(names_him ? (json_int_t)entry->seq : 0));
 }
 
-/* true: it stands for now. */
+/* Notes which privacy requests are open. true: this one must not be erased yet. */
 static bool stands(struct erasure *erasure, const struct topic *topic, const void *message)
 {
 	const PrivacyState *row = message;
@@ -134,7 +135,7 @@ static bool is_taken(const json_t *numbers, uint64_t seq)
 	return false;
 }
 
-/* One whose message has left the log was not met there. */
+/* Takes a dead letter about the person whose message is no longer in the log. */
 static int take_dead(const json_t *dead_letter, void *context)
 {
 	struct erasure *erasure = context;
@@ -201,8 +202,9 @@ size_t erase_found(const struct erasure *erasure)
 }
 
 /*
- * While it is at work, what services say may still hold what they knew of the person before. Each round erases that as well, and has them fold
- * anew. What is found after so many rounds was said by who had forgotten the person as many times: the person goes on shopping, as somebody new.
+ * During an erasure, services may still publish what they knew of the person before. Each round erases these
+ * messages as well, and has the services fold anew. Messages that are found after so many rounds come from
+ * services that had forgotten the person as many times: the person goes on shopping, as a new person.
  */
 int erase_rounds(struct erasure *erasure)
 {

@@ -1,10 +1,11 @@
 /*
- * erasures.c: who was erased, so that a copy of the log that was made before can lose the person as well
+ * erasures.c: keeps the list of erased persons, so that older copies of the log can lose them as well
  *
  * Owns:      <state>/erasures.json
- * Promises:  what was asked for is on the disk before anything is erased, and names nobody but by keyed hashes. An erasure counts for
- *            copies that were made before it came to its end; who comes back later is not touched by it.
- * Fails by:  complaining: without the list nothing may be erased, or restored.
+ * Promises:  the entry is on the disk before anything is erased, and names persons by keyed hashes alone. An
+ *            erasure counts for copies that were made before it was done; it does not touch a person who
+ *            comes back later.
+ * Fails by:  complaining: without the list nothing may be erased or restored.
  * Read next: erase_copy.c
  */
 #include "services/cartbus/people/erasures.h"
@@ -60,7 +61,7 @@ static json_t *find(const json_t *list, const char *id)
 	return NULL;
 }
 
-/* Of the same erasure the one that has come to its end knows more. */
+/* If both lists have an erasure, the finished entry counts, because it knows more. */
 void erasures_merge(json_t *list, const json_t *other)
 {
 	json_t *one, *known;
@@ -95,7 +96,7 @@ static void add_text(json_t *texts, const char *text)
 		json_array_append_new(texts, json_string(text));
 }
 
-/* One that did not come to its end, of the person's own first name. */
+/* Finds the unfinished entry that has the person's first keyed hash. */
 static json_t *find_begun(const json_t *list, const char *shop, const char *by, const char *names, const char *first)
 {
 	json_t *one;

@@ -1,10 +1,12 @@
 /*
- * export.c: `cartbus export`: everything that is known of one shopper, for that shopper
+ * export.c: `cartbus export`: prints everything that is known of one shopper, for that shopper
  *
- * Promises:  reads only, and is on record: who asked, when, about whom (by the keyed hash). Nothing is masked. What erase would take
- *            is in it, and what erase leaves as well.
- * Fails by:  EXIT_NO when nothing is known, or when a file could not be looked at: then what is known is shown all the same.
- * Read next: data_subject.c (what is about the person), erase.c
+ * Promises:  reads only, and puts on record who asked, when, and about which person (by the keyed hash).
+ *            Nothing is masked. The export has everything that `cartbus erase` would erase, and also what it
+ *            would leave.
+ * Fails by:  EXIT_NO when nothing is known, or when a file could not be read: then it still prints what is
+ *            known.
+ * Read next: data_subject.c (which messages are about the person), erase.c
  */
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
@@ -73,7 +75,7 @@ static bool take(const struct entry *entry, void *context)
 	return true;
 }
 
-/* One dead letter, with what is in it; its message may have left the log. */
+/* Takes a dead letter about the person, with its payload; its message may no longer be in the log. */
 static int take_dead(const json_t *dead_letter, void *context)
 {
 	struct exporting *exporting = context;
@@ -103,7 +105,7 @@ static void take_file(const struct found_file *file, void *context)
 		exporting->files, json_pack("{s:s,s:s}", "what", files_word(file->kind), "path", file->path));
 }
 
-/* What gateways have accepted and could not hand on: nobody can look into it before the broker has it. */
+/* The number of messages in gateways' spools: nobody can search them before the broker has them. */
 static json_int_t spooled(const struct exporting *exporting)
 {
 	json_t *status = command_look(exporting->command, exporting->client, "status", NULL);
@@ -143,7 +145,7 @@ static json_t *whole_json(const struct exporting *exporting)
 	return whole;
 }
 
-/* Each value of JSON as lines of words: nobody has to read braces to learn what is known of the person. */
+/* Prints JSON as lines of words, so that a reader needs no braces to learn what is known of the person. */
 static void print_value(const char *name, const json_t *value, int depth)
 {
 	_cleanup_free_ char *text = json_is_string(value) ? strdup(json_string_value(value))
@@ -236,7 +238,7 @@ static int export(struct exporting *exporting, const char *who)
 		complain(exporting->command, "%s knows nothing of this person", exporting->shop);
 		ended = EXIT_NO;
 	}
-	if (!ended) /* what was not put on record is not shown */
+	if (!ended) /* an export that is not on record is not shown */
 		ended = data_subject_record(exporting->command, exporting->client, exporting->shop, "export",
 			exporting->data_subject, "everything that is known of this person was shown");
 	if (ended)

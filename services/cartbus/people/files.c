@@ -1,12 +1,15 @@
 /*
- * files.c: what lies about a shopper in files beside the log
+ * files.c: finds a shopper's data in files beside the log
  *
- * Promises:  reads only, and nothing but what lies below the folders that are meant: what the users of the services planted there leads
- *            nowhere else, though root reads it. A row of a table goes when its first cell is the id of one of the person's carts, or any cell holds
- *            one of the person's names; all others stay as they are, byte by byte, also where the owner's spreadsheet changed how they are
- *            written. GMime takes a mail apart, mails within the mail as well; what it cannot read is read as it is.
- * Fails by:  EXIT_NO when a file cannot be read, and telling which: what is in it is not known. die() when there is no memory.
- * Read next: data_subject.c, services/carts/exporter/day_csv.c (who writes the tables)
+ * Promises:  reads only, and only below the configured folders: links that the users of the services placed
+ *            there lead nowhere else, though root reads them. A row of a table is removed if its first cell
+ *            is the id of one of the person's carts, or any cell has one of the person's names; all other
+ *            rows stay as they are, byte by byte, even if the owner's spreadsheet changed how they are
+ *            written. GMime decodes a mail, and mails within the mail; a mail that it cannot decode is
+ *            searched as it is.
+ * Fails by:  EXIT_NO when a file cannot be read, and naming the file, because its content is not known. die()
+ *            when there is no memory.
+ * Read next: data_subject.c, services/carts/exporter/day_csv.c (writes the tables)
  */
 #include "services/cartbus/people/files.h"
 
@@ -23,6 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- a table without the rows about a shopper ---- */
 
@@ -36,7 +40,7 @@ static void on_cell(void *text, size_t len, void *context)
 	struct row *row = context;
 	const char *cell = text;
 
-	if (!row->has_cells && len > 0 && *cell == '\'') /* what a spreadsheet is not to take for a formula */
+	if (!row->has_cells && len > 0 && *cell == '\'') /* a spreadsheet must not take it for a formula */
 		row->is_his |= data_subject_has_cart(row->data_subject, BYTES(cell + 1, len - 1));
 	if (len > 0)
 		row->is_his |= (!row->has_cells && data_subject_has_cart(row->data_subject, BYTES(cell, len))) ||
@@ -92,7 +96,7 @@ int files_csv_without(const struct data_subject *data_subject, struct bytes csv,
 	return gone + keep(&row, csv, from, csv.len, ret);
 }
 
-/* ---- does a mail say something of a shopper, however it is encoded? ---- */
+/* ---- does a mail name the shopper, however it is encoded? ---- */
 
 enum { PARTS_MOST = 100 };
 
@@ -144,7 +148,7 @@ static bool parts_hold(const struct data_subject *data_subject, GMimeMessage *me
 	return found;
 }
 
-/* A mail, decoded part by part, holds a strong name of the person. */
+/* true: a part of the decoded mail holds a strong name of the person. */
 static bool files_mail_holds(const struct data_subject *data_subject, struct bytes mail)
 {
 	GMimeStream *stream;
@@ -152,7 +156,7 @@ static bool files_mail_holds(const struct data_subject *data_subject, struct byt
 	GMimeMessage *message;
 	bool found;
 
-	g_mime_init(); /* it counts its calls, and does something at the first */
+	g_mime_init(); /* only the first call does anything */
 	stream = g_mime_stream_mem_new_with_buffer(mail.data, mail.len);
 	parser = g_mime_parser_new_with_stream(stream);
 	message = g_mime_parser_construct_message(parser, NULL);
@@ -203,7 +207,7 @@ static bool holds(const struct looking *looking, enum files_of kind, struct byte
 	case FILES_MAILS:
 	case FILES_ASIDE:
 		return files_mail_holds(looking->data_subject, text);
-	case FILES_EXPORTS: /* its carts are named by ids that may be too short to be looked for anywhere */
+	case FILES_EXPORTS: /* its cart ids may be too short to be searched in the whole text */
 		return files_csv_without(looking->data_subject, text, &rest) > 0;
 	case FILES_REJECTED:
 		break;
@@ -236,29 +240,45 @@ static void look_at_entry(struct looking *looking, enum files_of kind, int fd, c
 	struct stat about;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	if (fstatat(fd, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(fd, name, &about, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno != ENOENT)
+			not_known(looking, path, "looked at", errno);
 		return;
+	}
 	if (S_ISDIR(about.st_mode))
 		look_below(looking, kind, file_open_folder_in(fd, name), path);
 	else if (S_ISREG(about.st_mode))
 		look_at(looking, &(struct found_file){ .kind = kind, .path = path, .folder = fd, .name = name });
 }
 
-/* All plain files below a folder, whose descriptor is closed; below 0: the errno of why there is none. */
+/*
+ * Looks at all plain files below a folder, and closes its descriptor `fd`. A negative `fd` is the errno of
+ * the failed open.
+ */
 static void look_below(struct looking *looking, enum files_of kind, int fd, const char *folder)
 {
 	_cleanup_(closedirp) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
 	int error = fd < 0 ? -fd : errno;
 	struct dirent *entry;
 
-	if (!listing && error != ENOENT)
-		not_known(looking, folder, "looked into", error);
-	while (listing && (entry = readdir(listing)))
+	if (!listing) {
+		if (fd >= 0)
+			close(fd);
+		if (error != ENOENT)
+			not_known(looking, folder, "looked into", error);
+		return;
+	}
+	while ((errno = 0, entry = readdir(listing)))
 		if (entry->d_name[0] != '.')
 			look_at_entry(looking, kind, dirfd(listing), folder, entry->d_name);
+	if (errno != 0)
+		not_known(looking, folder, "looked into", errno);
 }
 
-/* Of the folder above, root's or the owner's, a link is followed: it is where the configuration says. */
+/*
+ * Follows a link at `above`, which is root's or the owner's and comes from the configuration, but not at
+ * `name` or below.
+ */
 static void look_within(struct looking *looking, enum files_of kind, const char *above, const char *name)
 {
 	_cleanup_close_ int fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -271,13 +291,13 @@ static void look_within(struct looking *looking, enum files_of kind, const char 
 		not_known(looking, above, "looked into", errno);
 }
 
-/* Each gateway has its own. */
+/* Each gateway has its own folder of rejected webhooks. */
 static void look_at_rejected(struct looking *looking, const char *state)
 {
 	_cleanup_(closedirp) DIR *listing = opendir(state);
 	struct dirent *entry;
 
-	while (listing && (entry = readdir(listing))) {
+	while (listing && (errno = 0, entry = readdir(listing))) {
 		char path[PATH_MAX];
 
 		if (entry->d_name[0] == '.')
@@ -285,6 +305,8 @@ static void look_at_rejected(struct looking *looking, const char *state)
 		snprintf(path, sizeof(path), "%s/%s", state, entry->d_name);
 		look_within(looking, FILES_REJECTED, path, "rejected");
 	}
+	if (errno != 0 && errno != ENOENT) /* of opendir, or of readdir */
+		not_known(looking, state, "looked into", errno);
 }
 
 static void look_at_setting(

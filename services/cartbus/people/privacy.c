@@ -1,5 +1,6 @@
 /*
- * privacy.c: `cartbus privacy list` and `cartbus privacy done`: what storefronts ask for on behalf of a person's rights
+ * privacy.c: `cartbus privacy list` and `cartbus privacy done`: the storefronts' requests on behalf of a
+ * person's rights
  *
  * Read next: services/platform/unsub/privacy.c
  */
@@ -55,7 +56,9 @@ struct listing {
 	size_t open;
 };
 
-/* What is to be run; a person without a number at the storefront is known by the storefront's own notice alone. */
+/*
+ * Writes the command to run. A person without a customer id is known only from the storefront's own notice.
+ */
 static void write_remedy(const char *shop, const PrivacyRequest *request, char ret[200])
 {
 	const char *who = request->customer_id[0] ? request->customer_id : "ADDRESS";

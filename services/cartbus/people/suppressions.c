@@ -1,11 +1,14 @@
 /*
- * suppressions.c: who must not be mailed: `cartbus suppressions list` and `save`, `cartbus unsubscribe` and `resubscribe`
+ * suppressions.c: the list of shoppers who must not be mailed: `cartbus suppressions list` and `save`,
+ * `cartbus unsubscribe` and `resubscribe`
  *
- * Promises:  reads the log alone; names a shopper by the keyed hash, and finds one by the address. A saved file outlives the log: it is whole
- *            on the disk or as it was before, and names nobody whom a person took off the list; `suppressions import --saved` reads it.
- *            What `unsubscribe` says holds from the moment of the answer; the log learns the address's keyed hash, and nothing of the address.
- * Read next: suppressions_import.c; services/platform/unsub/unsub.c (what becomes of it); deploy/debian/cartbus.prerm, which saves before
- *            the programs go
+ * Promises:  reads the log alone; shows a shopper by the keyed hash, and finds a shopper by the address. A
+ *            saved file outlives the log: it is whole on the disk or as it was before, and leaves out people
+ *            whom an admin took off the list; `suppressions import --saved` reads it. `unsubscribe` counts
+ *            from the moment of its answer; the log gets the keyed hash of the address, and nothing else of
+ *            it.
+ * Read next: suppressions_import.c; services/platform/unsub/unsub.c (handles the requests);
+ *            deploy/debian/cartbus.prerm, which saves the list before the programs are removed
  */
 #include "services/cartbus/people/suppressions.h"
 
@@ -127,7 +130,7 @@ static void pick_held(struct bytes key, void *value, void *context)
 		*(*end)++ = row;
 }
 
-/* Those that hold, in the order in which they came to be. */
+/* Calls each() for all entries that are not lifted, the oldest first. */
 static void suppressions_each(
 	const struct suppressions *list, void (*each)(const Suppression *row, void *context), void *context)
 {
@@ -140,7 +143,7 @@ static void suppressions_each(
 		each(&(*row)->suppression, context);
 }
 
-/* ---- the command ---- */
+/* ---- `cartbus suppressions list` ---- */
 
 struct listing {
 	const struct command *command;
@@ -382,7 +385,7 @@ int command_suppressions_save(struct command *command, int argc, char **argv)
 
 /* ---- `cartbus unsubscribe` and `resubscribe` ---- */
 
-/* Kept for ever, so nobody is named in it. */
+/* The reason is kept for ever, so it must not name a person. */
 static int check_reason(const struct command *command, const char *reason)
 {
 	if (*reason && !text_has_control(reason) && text_is_utf8(bytes_of(reason)) && !strchr(reason, '@'))

@@ -1,10 +1,12 @@
 /*
- * suppressions_import.c: `cartbus suppressions import`: the list of another tool
+ * suppressions_import.c: `cartbus suppressions import`: imports the list of another tool
  *
- * Promises: every address is answered for: listed now, on the list before, repeated, or bad with its line; run again, it goes on
- *           where it was, and what is there already changes nothing: also what an earlier run asked for and unsub has not decided
- *           on yet is said and counted once. No address is kept or told: the log learns keyed hashes.
- * Fails by: EXIT_NO when a line was bad or refused (the others are listed all the same); EXIT_AWAY when the broker stays away.
+ * Promises: every address is counted: listed now, on the list before, repeated, or bad with its line. A
+ *           second run goes on where the first one stopped, and entries that are there already stay as they
+ *           are. A request of an earlier run that unsub has not decided on yet is published and counted only
+ *           once. No address is kept or printed: the log gets keyed hashes.
+ * Fails by: EXIT_NO when a line was bad or refused (the others are listed all the same); EXIT_AWAY when the
+ *           broker stays away.
  * Read next: address_list.c, suppressions.c
  */
 #include "services/cartbus/core/naming.h"
@@ -38,11 +40,11 @@ struct importing {
 	struct buffer key;
 	struct suppressions *listed;
 	struct map *seen;    /* hashes of this file */
-	struct asked *again; /* said, and not known to be there */
+	struct asked *again; /* published, but it is not known whether they arrived */
 	size_t unconfirmed;
 	uint64_t addresses, fresh, known, lifted, repeated, bad, refused;
-	uint64_t asked_before; /* of the known: by a run that was cut short, and not listed yet when this one began */
-	char why[200];         /* of the last that was refused */
+	uint64_t asked_before; /* of `known`: asked for by an earlier run, but not yet listed at this start */
+	char why[200];         /* the reason of the last refusal */
 	int64_t heard_us, told_us;
 	bool away;
 	json_t *bad_lines;
@@ -51,7 +53,7 @@ struct importing {
 struct asked {
 	struct asked *next;
 	struct importing *importing;
-	bool again; /* so that a duplicate is our own */
+	bool again; /* then a duplicate is our own */
 	char hash[ADDRESS_HASH_LEN + 1];
 };
 
@@ -126,7 +128,7 @@ static void say_those_again(struct importing *importing)
 	}
 }
 
-/* Until no more than so many are open. */
+/* Waits until at most `open_most` requests are open. */
 static void wait_for(struct importing *importing, size_t open_most)
 {
 	while (!importing->away && (importing->unconfirmed > open_most || importing->again)) {
@@ -219,7 +221,10 @@ static void take_saved_row(struct importing *importing, uint64_t number, const c
 	tell_progress(importing, number);
 }
 
-/* What `suppressions save` wrote. -EBADMSG: something else; -EKEYREJECTED: another key's hashes. */
+/*
+ * Reads a file of `suppressions save`. -EBADMSG: it is another file; -EKEYREJECTED: its hashes are of another
+ * key.
+ */
 static int read_saved(struct importing *importing, FILE *from, uint64_t *ret_rows)
 {
 	json_t *whole = json_loadf(from, JSON_REJECT_DUPLICATES, NULL);
@@ -346,7 +351,7 @@ static int prepare_import(struct importing *importing)
 
 static void clean_up(struct importing *importing)
 {
-	client_free(importing->client); /* answers what is open: it becomes `again` */
+	client_free(importing->client); /* answers the open requests, which moves them to `again` */
 	while (importing->again) {
 		struct asked *asked = importing->again;
 

@@ -1,8 +1,9 @@
 /*
- * dead.c: `cartbus dlq list | show | redrive | drop`: what could not be handled
+ * dead.c: `cartbus dlq list | show | redrive | drop`: the messages that a service could not handle
  *
- * Promises: browsing consumes nothing; a letter that is dropped needs a reason, which the log keeps, and who gave it.
- * Read next: dead_letters.c (which are meant), redrive.c (a redrive of many)
+ * Promises: listing consumes nothing; dropping a letter needs a reason, and the log keeps the reason and the
+ *           admin's name.
+ * Read next: dead_letters.c (the filters), redrive.c (a redrive of many)
  */
 #include "services/cartbus/core/command.h"
 #include "services/cartbus/core/describe.h"
@@ -44,7 +45,7 @@ static int list_dead_letter(const json_t *dead_letter, void *context)
 	return EXIT_FINE;
 }
 
-/* Takes the question. How many there are, or -1: it complained. */
+/* Takes ownership of the question. Returns how many letters there are, or -1: it complained. */
 static long list_dead_letters(const struct command *command, struct client *client, json_t *what)
 {
 	struct listing listing = { .command = command, .all = command->json ? json_array() : NULL };
@@ -98,7 +99,7 @@ static void print_dead_letter(const struct command *command, const json_t *dead_
 	fputs(buffer_text(&words), stdout);
 }
 
-/* A JSON answer becomes one line of words: "redriven: 3". */
+/* Prints a JSON answer as one line of words: "redriven: 3". */
 static int print_count(const struct command *command, json_t *answer, const char *name)
 {
 	if (!answer)
@@ -112,7 +113,7 @@ static int print_count(const struct command *command, json_t *answer, const char
 	return EXIT_FINE;
 }
 
-/* The question about one letter; NULL: its number is none, and that was said. */
+/* The question about one letter. NULL: the text is no number, and it complained. */
 static json_t *dead_letter_name(const struct command *command, const char *const words[2])
 {
 	int64_t seq;
@@ -123,7 +124,7 @@ static json_t *dead_letter_name(const struct command *command, const char *const
 	return NULL;
 }
 
-/* The question about many of a queue; NULL: it was said why not. */
+/* The question about many letters of a queue. NULL: it complained. */
 static json_t *dead_letters_meant(
 	const struct command *command, const char *queue, const struct dead_letter_filter *filter)
 {
@@ -135,7 +136,7 @@ static json_t *dead_letters_meant(
 	return NULL;
 }
 
-/* One by its number, or many by --all or a filter: exactly one of the two ways. */
+/* true: the command names one letter by its number, or many by --all or a filter, but not both. */
 static bool is_clear(
 	const struct command *command, const char *seq, bool all, bool dry, const struct dead_letter_filter *filter)
 {

@@ -1,8 +1,9 @@
 /*
- * dead_letters.c: which dead letters are meant, read page by page; one in words; and many of them handed out once more by the broker
+ * dead_letters.c: filters dead letters and reads them page by page, describes one in words, and has the
+ * broker hand many out once more
  *
- * Promises: who had a redrive or a replay begun or stopped is on record. Watching changes nothing: the broker goes on when nobody watches, and
- *           watching goes on when the broker comes back.
+ * Promises: the record names the admin who begins or stops a redrive or a replay. Watching changes nothing:
+ *           the broker goes on without a watcher, and watching goes on when the broker comes back.
  * Read next: dead.c and replay.c (the subcommands)
  */
 #include "services/cartbus/recover/dead_letters.h"
@@ -145,7 +146,7 @@ void dead_letter_words(const struct command *command, const json_t *dead_letter,
 /* ---- many of them ---- */
 
 #define LOOK_EVERY_US (200 * US_PER_MS)
-#define AWAY_MOST_US (60 * US_PER_S) /* so long a broker may take to come back */
+#define AWAY_MOST_US (60 * US_PER_S) /* the time for a broker to come back */
 
 static void wait_a_little(struct client *client, const struct clock *clock)
 {

@@ -1,10 +1,12 @@
 /*
- * mailin.c: mails that came back and could not be read: list them, show one, have them read once more
+ * mailin.c: the mails that came back and could not be read: lists them, shows one, and has them read once
+ * more
  *
- * Works on the files alone: whether mailin runs or not. What is to be read once more is moved, and mailin finds it.
+ * The commands work on the files alone, whether mailin runs or not. A mail that is to be read once more is
+ * moved to a folder where mailin finds it.
  *
- * Promises: prints nothing that a terminal would obey; moves a mail, and never deletes one. Root works here in folders of the user who
- *           has read strangers' mails: nothing that lies there leads out of them.
+ * Promises:  prints nothing that a terminal would obey; moves mails, and never deletes one. Root works here
+ *            in folders of the user that reads strangers' mails: no link in them is followed.
  * Read next: services/platform/mailin/quarantine.h (the folders)
  */
 #include "bus/base/cleanup.h"
@@ -30,6 +32,8 @@
 #define QUARANTINE_NOTES "aside.notes"
 #define QUARANTINE_RETRY "retry"
 enum { BASES_MOST = 9, MAIL_MOST = 64 * 1024 * 1024, NOTE_MOST = 16 * 1024, WHY_MAX = 200 };
+
+DEFINE_CLEANUP(DIR *, closedir)
 
 struct mail_aside {
 	const char *base, *name;
@@ -58,25 +62,29 @@ static void add_base(struct bases *bases, const char *path)
 		bases->count += TEXT_COPY(bases->paths[bases->count], path);
 }
 
-/* The maildir, and the states of all that are called mailin. */
-static void find_bases(const struct command *command, struct bases *ret)
+/* Finds the maildir, and the state folders of all instances of mailin. Complains and returns an exit code. */
+static int find_bases(const struct command *command, struct bases *ret)
 {
 	const char *folder = config_get(command->config, "mailin", NULL, "folder");
 	const char *state = config_get(command->config, "paths", NULL, "state");
 	char path[PATH_MAX / 2];
-	DIR *dir = opendir(state);
+	_cleanup_(closedirp) DIR *dir = opendir(state);
+	int error = dir ? 0 : errno;
 
 	*ret = (struct bases){ .count = 0 };
 	if (folder && *folder)
 		add_base(ret, folder);
-	for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+	for (const struct dirent *entry; dir && (errno = 0, entry = readdir(dir));) {
 		if (!text_starts(entry->d_name, "mailin"))
 			continue;
 		snprintf(path, sizeof(path), "%.1500s/%s", state, entry->d_name);
 		add_base(ret, path);
 	}
-	if (dir)
-		closedir(dir);
+	error = dir ? errno : error;
+	if (error == 0 || error == ENOENT)
+		return EXIT_FINE;
+	complain(command, "%s: %s", state, strerror(error));
+	return EXIT_NO;
 }
 
 static void read_why(struct mail_aside *mail)
@@ -106,7 +114,7 @@ static int each_in(const struct command *command, DIR *dir, struct mail_aside *m
 	int failed = EXIT_FINE;
 
 	mail->quarantine_fd = dirfd(dir);
-	for (const struct dirent *entry; !failed && (entry = readdir(dir));) {
+	for (const struct dirent *entry; !failed && (errno = 0, entry = readdir(dir));) {
 		mail->name = entry->d_name;
 		if (entry->d_name[0] == '.' ||
 			fstatat(mail->quarantine_fd, entry->d_name, &mail->stat, AT_SYMLINK_NOFOLLOW) < 0)
@@ -114,7 +122,7 @@ static int each_in(const struct command *command, DIR *dir, struct mail_aside *m
 		read_why(mail);
 		failed = call(command, mail, context);
 	}
-	return failed;
+	return !failed && errno != 0 ? say_folder(command, mail->base, QUARANTINE_FOLDER, errno) : failed;
 }
 
 static int each_of(const struct command *command, const char *base, mail_fn *call, void *context)
@@ -136,9 +144,8 @@ static int each_of(const struct command *command, const char *base, mail_fn *cal
 static int each_mail(const struct command *command, mail_fn *call, void *context)
 {
 	static struct bases bases; /* large */
-	int failed = EXIT_FINE;
+	int failed = find_bases(command, &bases);
 
-	find_bases(command, &bases);
 	for (int i = 0; i < bases.count && !failed; i++)
 		failed = each_of(command, bases.paths[i], call, context);
 	return failed;
@@ -146,7 +153,7 @@ static int each_mail(const struct command *command, mail_fn *call, void *context
 
 /* ---- list ---- */
 
-/* Plain ASCII and line ends: no terminal takes it for a command. */
+/* Keeps plain ASCII and line ends, which no terminal takes for a command. */
 static char safe_character(char c)
 {
 	if (c == '\r')

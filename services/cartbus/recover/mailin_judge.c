@@ -1,10 +1,13 @@
 /*
- * mailin_judge.c: what mailin would do with a mail, without giving it the mail
+ * mailin_judge.c: `cartbus mailin judge`: tells what mailin would do with a mail, without giving it the mail
  *
- * The mails are read where mailin reads them: in cartbus-mailin's process without keys, connections or configuration (reader.h). Whose a
- * mail is, mailin knows by keys and by what was sent; here it is told from the shape of its tag and its Message-IDs, which prove nothing.
+ * The mails are read as mailin reads them: in a process of cartbus-mailin without keys, connections or
+ * configuration (reader.h). mailin finds out by its keys and by the sent mails which shop and which sent mail
+ * a report is about. This command tells it from the form of the tag and from the Message-IDs, which prove
+ * nothing.
  *
- * Promises:  reads only, and prints nothing that a terminal would obey, nor anybody's address but our own tagged one.
+ * Promises:  reads only, and prints nothing that a terminal would obey, and no address but our own tagged
+ *            one.
  * Fails by:  EXIT_NO when a mail would lie aside or cannot be read; the others are judged all the same.
  * Read next: services/platform/mailin/folder.c (what mailin does with them)
  */
@@ -45,7 +48,7 @@ static const struct {
 	[ASIDE] = { "aside", "it lies aside for a person" },
 };
 
-/* Whose a mail seems to be. */
+/* The shop and the sent mail that a report seems to be about. */
 struct whose {
 	struct bounce_tag tag;
 	bool is_tagged;
@@ -57,7 +60,7 @@ struct judging {
 	struct command *command;
 	struct clock clock;
 	struct reader *reader;
-	json_t *bounces; /* of each shop, its template */
+	json_t *bounces; /* the bounce template of each shop */
 	json_t *mails;
 	int counts[SENTENCES];
 	int failed;
@@ -69,7 +72,7 @@ struct judging {
 	struct whose whose;
 };
 
-/* ---- whose it is ---- */
+/* ---- the shop and the sent mail ---- */
 
 static void know_shop(const char *name, void *context)
 {
@@ -80,7 +83,7 @@ static void know_shop(const char *name, void *context)
 		json_object_set_new(judging->bounces, name, json_string(shop.bounce));
 }
 
-/* Shops are told by their names where there is a configuration; a mail can be judged where there is none. */
+/* Reads the shops of the configuration. Without a configuration, a mail can be judged as well. */
 static int know_shops(struct judging *judging)
 {
 	struct command *command = judging->command;
@@ -110,7 +113,7 @@ static void try_shops(const struct judging *judging, struct whose *whose)
 	}
 }
 
-/* Where no shop's template is known: hex digits of a tag's length, up to the @. */
+/* Reads a tag if no shop's template is known: as many hex digits before the @ as a tag has. */
 static bool read_any_tag(const char *address, struct bounce_tag *ret)
 {
 	const char *at = strrchr(address, '@');
@@ -229,7 +232,7 @@ static void note_end(void *context, enum reader_end end, const struct report *re
 	judging->report = report ? *report : (struct report){ .kind = REPORT_NONE };
 }
 
-/* false: there is no process that could read it. */
+/* false: no process could be started that reads mails. */
 static bool read_mail(struct judging *judging, struct bytes mail)
 {
 	struct pollfd waits = { .fd = reader_fd(judging->reader), .events = POLLIN };
@@ -295,7 +298,7 @@ static void judge_folder(struct judging *judging, const char *path, int depth)
 	free(all);
 }
 
-/* A path that is given is read, of any kind; in a folder, files and folders. */
+/* Reads a file of any kind if the admin named it (depth 0); in a folder, only plain files and folders. */
 static void judge(struct judging *judging, const char *path, int depth)
 {
 	struct stat found;

@@ -1,8 +1,9 @@
 /*
- * rebuild.c: `cartbus rebuild`: a service drops its folded state and folds it from the log anew
+ * rebuild.c: `cartbus rebuild`: has a service drop its folded state and fold it from the log anew
  *
- * Promises: it says how far it is, and ends when the state holds everything that the log held when it was asked for. What a
- *           service holds is never more than a fold of the log, so nothing is lost; a spool that holds something is refused.
+ * Promises: the command tells how far the service is, and ends when the state holds everything that the log
+ *           held at the request. A service's state is never more than a fold of the log, so nothing is lost.
+ *           A service whose spool holds messages is refused.
  */
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
@@ -37,10 +38,10 @@ struct rebuilding {
 	const struct command *command;
 	struct client *client;
 	const char *service, *instance;
-	long long epoch, head; /* the session that ended, and what must be folded */
+	long long epoch, head; /* the ended session; the last message to fold */
 };
 
-/* How far its new session is; -1: it has none; -2: the broker is gone. */
+/* The cursor of the instance's new session. -1: it has none; -2: the broker is gone. */
 static long long look(const struct rebuilding *rebuilding)
 {
 	json_t *status = command_look(rebuilding->command, rebuilding->client, "status", NULL);

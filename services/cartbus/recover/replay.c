@@ -1,9 +1,10 @@
 /*
- * replay.c: acting on a queue: `cartbus replay`: a part of the log is decided on once more; `cartbus queues resume`: a queue that is paused
- * because everything failed goes on now
+ * replay.c: `cartbus replay` hands a part of the log to a queue once more; `cartbus queues resume` ends the
+ * pause of a queue whose messages all failed
  *
- * Promises: the messages keep their numbers and times; services are idempotent, so what was done is not done again.
- * Read next: dead_letters.c, health.c (`cartbus queues`), bus/broker/queue/breaker.c (who pauses a queue, and ends that by itself)
+ * Promises: the messages keep their numbers and times; services are idempotent, so nothing is done twice.
+ * Read next: dead_letters.c, health.c (`cartbus queues`), bus/broker/queue/breaker.c (pauses a queue, and
+ *            ends the pause by itself)
  */
 #include "services/cartbus/core/command.h"
 #include "services/cartbus/core/print.h"
@@ -42,7 +43,7 @@ static int add_end(const struct command *command, json_t *what, const char *name
 	return EXIT_FINE;
 }
 
-/* A question, or NULL: ret_ended says how it ends. */
+/* The question to the broker. NULL: it complained, and *ret_ended is the exit code. */
 static json_t *question(const struct command *command, const struct wanted *wanted, int *ret_ended)
 {
 	json_t *what =

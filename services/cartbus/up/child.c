@@ -1,10 +1,10 @@
 /*
  * child.c: one process under `cartbus up`
  *
- * Owns:      the process, the pipe with its lines.
- * Promises:  a child dies with its supervisor (SIGTERM by the kernel); Ctrl-C in the terminal reaches the supervisor alone, so
- *            that children stop in order. A child that ends is started again, later each time: 0.2 s,
- *            doubling, at most 10 s.
+ * Owns:      the process, and the pipe with its lines.
+ * Promises:  a child dies with its supervisor (SIGTERM by the kernel); Ctrl-C in the terminal reaches the
+ *            supervisor alone, so that children stop in order. A child that ends is started again, later each
+ *            time: 0.2 s, doubling, at most 10 s.
  */
 #include "services/cartbus/up/child.h"
 
@@ -50,17 +50,22 @@ static void become(const struct child *child, const struct child_place *place, i
 
 int child_start(struct child *child, const struct child_place *place, int64_t now_us)
 {
-	int ends[2];
+	int ends[2], failed;
+	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	fflush(NULL);
-	child->pid = fork();
-	if (child->pid < 0)
-		return -errno;
-	if (child->pid == 0)
+	pid = fork();
+	failed = pid < 0 ? -errno : 0;
+	if (pid == 0)
 		become(child, place, ends[1]);
 	close(ends[1]);
+	if (failed) { /* pid stays 0: kill(-1) would signal every process of this user */
+		close(ends[0]);
+		return failed;
+	}
+	child->pid = pid;
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	child->output = ends[0];
 	child->ready = false;
@@ -70,12 +75,17 @@ int child_start(struct child *child, const struct child_place *place, int64_t no
 	return 0;
 }
 
-/* "<6>intake: cart changed" is said as "intake       cart changed": the level is for the journal, the name stands before it. */
-static void pass_on(const struct child *child)
+/*
+ * "<6>intake: cart changed" is printed as "intake       cart changed": the level is for the journal, and the
+ * name begins the line.
+ */
+static void pass_line_on(struct child *child)
 {
 	const char *line = child->line, *colon;
 	const char *mark = " ";
 
+	child->line[child->line_len] = '\0';
+	child->line_len = 0;
 	if (line[0] == '<' && line[1] >= '0' && line[1] <= '7' && line[2] == '>') {
 		mark = line[1] <= '3' ? "!" : line[1] == '4' ? "?" : " ";
 		line += 3;
@@ -89,14 +99,22 @@ static void pass_on(const struct child *child)
 static void take_bytes(struct child *child, const char *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (bytes[i] != '\n' && child->line_len < sizeof(child->line) - 1) {
+		bool ends = bytes[i] == '\n';
+
+		if (ends || child->line_len == sizeof(child->line) - 1)
+			pass_line_on(child);
+		if (!ends)
 			child->line[child->line_len++] = bytes[i];
-			continue;
-		}
-		child->line[child->line_len] = '\0';
-		child->line_len = 0;
-		pass_on(child);
 	}
+}
+
+/* Its last line may have no end: of a crash it may be the one that tells why. */
+static void close_output(struct child *child)
+{
+	if (child->line_len > 0)
+		pass_line_on(child);
+	close(child->output);
+	child->output = -1;
 }
 
 void child_read(struct child *child)
@@ -106,10 +124,8 @@ void child_read(struct child *child)
 
 	while ((got = read(child->output, bytes, sizeof(bytes))) > 0)
 		take_bytes(child, bytes, (size_t)got);
-	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
-		close(child->output);
-		child->output = -1;
-	}
+	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+		close_output(child);
 }
 
 static void say_how_it_ended(const struct child *child, int status, int64_t again_us)
@@ -131,8 +147,7 @@ void child_ended(struct child *child, int status, bool stopping, int64_t now_us)
 	if (child->output >= 0)
 		child_read(child);
 	if (child->output >= 0)
-		close(child->output);
-	child->output = -1;
+		close_output(child);
 	child->pid = 0;
 	child->ready = false;
 	if (stopping)

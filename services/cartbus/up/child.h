@@ -30,8 +30,12 @@ struct child_place {
 };
 
 const char *child_name(const struct child *child);
+/* A negative errno: it does not run, and pid is 0 as before. */
 int child_start(struct child *child, const struct child_place *place, int64_t now_us);
-/* Passes complete lines on to stderr, each with the child's name before it. */
+/*
+ * Passes complete lines on to stderr, each with the child's name before it. A line that is too long is passed
+ * on in parts.
+ */
 void child_read(struct child *child);
 /* It is gone: says how and when it starts again; `stopping`: it was asked to go. */
 void child_ended(struct child *child, int status, bool stopping, int64_t now_us);

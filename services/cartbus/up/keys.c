@@ -1,8 +1,9 @@
 /*
- * keys.c: `cartbus keys make | list | rotate | revoke`: who may come over TCP
+ * keys.c: `cartbus keys make | list | rotate | revoke`: the keys of processes that may connect over TCP
  *
- * Promises: no secret is printed; the broker is told at once when it is there, and a session with a key that is good no longer ends.
- * Fails by: EXIT_NO, and why; a broker that is away is no failure: it reads the list when it starts.
+ * Promises: no secret is printed; the command tells a running broker at once, and the broker ends a session
+ *           whose key is no longer valid.
+ * Fails by: EXIT_NO, and telling why. A broker that is away is no failure: it reads the list when it starts.
  */
 #include "bus/actor/process/keys.h"
 #include "bus/actor/client.h"
@@ -77,7 +78,7 @@ static int ended(const struct command *command, const char *name, const char *wh
 	return changed(command, name, what);
 }
 
-/* A program of this installation, or the command. */
+/* true: the name is a program of this installation, or this command. */
 static bool check_service(const struct command *command, const char *name)
 {
 	struct nearest nearest = nearest_begin(name);

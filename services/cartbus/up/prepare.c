@@ -1,13 +1,14 @@
 /*
- * prepare.c: the folders and keys that everything else expects (`cartbus secrets make`), and a new key in place of one that signs, the one
- * before verifies for a while (`cartbus secrets rotate`)
+ * prepare.c: makes the folders and keys that all processes expect (`cartbus secrets make`), and replaces a
+ * signing key while the old key still verifies for a time (`cartbus secrets rotate`)
  *
- * Promises: making changes nothing that is there; a key is whole on the disk or not there at all. An empty file, as a full disk leaves
- *           one, is no key. Where there is a log, no new address.key is made: with another one nobody who opted out is known.
- *           Rotating: the key before is on the disk among those that verify before the new one signs anything: when it is cut short, a
- *           link that is out is never left without its key, those of earlier rotations included. After it has ended well, a power cut
- *           does not bring the key before back.
- * Fails by: complaining; what was there is there.
+ * Promises: making changes nothing that is there; a key is whole on the disk or not there at all. An empty
+ *           file, as a full disk leaves one, is no key. If there is a log, no new address.key is made,
+ *           because with another key no person who opted out is known. Rotating: the old key is on the disk
+ *           as a verifying key before the new key signs anything. So a rotation that is cut short leaves no
+ *           sent link without its key, also no link of earlier rotations. After a rotation has ended well, a
+ *           power cut does not bring the old key back.
+ * Fails by: complaining; everything that was there stays.
  * Read next: services/kit/keys/keyring.h
  */
 #include "services/cartbus/up/prepare.h"
@@ -30,7 +31,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long mails that are out may come back: mail servers try for five days, people complain for weeks. */
+/* How long sent mails may come back: mail servers try for five days, people complain for weeks. */
 enum { PREPARE_BOUNCES_OUT_DAYS = 60 };
 
 /* ---- rotating ---- */
@@ -42,7 +43,7 @@ enum { PREPARE_BOUNCES_OUT_DAYS = 60 };
 /* The services that verify are restarted before the service that signs. */
 static const struct rotated {
 	const char *name, *file;
-	int64_t keep_us;            /* 0: the one before ends at once */
+	int64_t keep_us;            /* 0: the old key ends at once */
 	const char *restart, *what; /* what it signs */
 } rotated[] = {
 	{ "link", LINK_KEY, LINKS_VERIFY_US, "cartbus-gateway 'cartbus-sender@*'", "links in mails" },
@@ -66,7 +67,7 @@ static int say_failed(const struct command *command, const char *path, int error
 	return EXIT_NO;
 }
 
-/* Whole days: the file tells days. */
+/* Rounds up to whole days, because the file has dates. */
 static int64_t verifies_until_us(const struct command *command, int64_t keep_us)
 {
 	int64_t until_us = clock_wall_us(&command->clock) + keep_us;
@@ -78,11 +79,11 @@ static bool is_kept(const struct keyring *keys)
 {
 	for (int i = 0; i < keys->count; i++)
 		if (bytes_equal(buffer_bytes(&keys->before[i].key), buffer_bytes(&keys->current)))
-			return true; /* of a rotation that was cut short */
+			return true; /* kept by a rotation that was cut short */
 	return false;
 }
 
-/* What `keys` signs with is put into <file>.previous, to verify for that long. */
+/* Puts the signing key of `keys` into <file>.previous, where it verifies for `keep_us`. */
 static int prepare_keep_before(const struct command *command, const char *file, struct keyring *keys, int64_t keep_us)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
@@ -138,7 +139,7 @@ static int rotate(const struct command *command, const struct rotated *one, int6
 
 	command_secret_path(command, one->file, path);
 	failed = keyring_read(secrets_folder(command->config), one->file, &keys);
-	if (failed && failed != -ERANGE) { /* one that is too short is made another */
+	if (failed && failed != -ERANGE) { /* a key that is too short may be replaced */
 		complain(command, "%s cannot be read: %s; `cartbus secrets make` makes it", path, strerror(-failed));
 		return EXIT_NO;
 	}
@@ -308,7 +309,10 @@ static int is_given(const char *value, void *context)
 	return *value != '\0';
 }
 
-/* What webhooks are signed with, as receivers' libraries take it: hex digits are base64 as well. */
+/*
+ * Makes the key that signs webhooks, in the form that receivers' libraries take: hex digits are base64 as
+ * well.
+ */
 static int make_webhook_key(const struct command *command)
 {
 	if (!config_each_value(command->config, "monitor", NULL, "webhook", is_given, NULL))
@@ -327,7 +331,10 @@ static int make_broker_key(const struct command *command)
 	return EXIT_NO;
 }
 
-/* Which of the two folders a unit is handed has to be there when it starts, whether a shop has such a secret or not. */
+/*
+ * A unit that is handed one of these folders needs the folder at its start, even if no shop has such a
+ * secret.
+ */
 static int make_secrets_folders(const struct command *command)
 {
 	static const char *const of_shops[] = { "webhook", "api" };
@@ -353,8 +360,9 @@ int prepare(const struct command *command)
 }
 
 /*
- * It follows from link.key, so that hosts which have the same one have the same other. In an installation of 0.1.0, which signed both with
- * link.key, that key verifies for as long as its mails may come back.
+ * Derives bounce.key from link.key, so that hosts with the same link.key have the same bounce.key. An
+ * installation of 0.1.0 signed both with link.key: there that key verifies for as long as its mails may come
+ * back.
  */
 static int make_bounce_key(const struct command *command, bool was_there)
 {

@@ -1,9 +1,10 @@
 /*
- * up.c: `cartbus up`: one supervisor, everything in the foreground
+ * up.c: `cartbus up`: runs everything in the foreground under one supervisor
  *
- * Owns:      the processes, their order, the socket on which they say that they are ready.
- * Promises:  the broker first, the others when it is ready; "ready" is printed when all are; what dies is started again with a
- *            growing wait; on SIGINT or SIGTERM all stop one by one in the reverse order, the broker last.
+ * Owns:      the processes, their order, and the socket on which they report that they are ready.
+ * Promises:  the broker starts first, the others when it is ready; "ready" is printed when all are; a process
+ *            that dies is started again after a growing wait; on SIGINT or SIGTERM all stop one by one in the
+ *            reverse order, the broker last.
  * Fails by:  giving up when a process dies five times without ever being ready: its own last lines say why.
  * Read next: child.c, prepare.c
  */
@@ -30,9 +31,9 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-/* ---- the listening end of sd_notify's protocol: datagrams of "KEY=VALUE" lines (bus/base/notify.h is the other end) ---- */
+/* ---- the listening end of sd_notify's protocol: datagrams of "KEY=VALUE" lines (see bus/base/notify.h) ---- */
 
-/* a datagram socket at `path`, or a negative errno */
+/* Opens a datagram socket at `path`. Returns it, or a negative errno. */
 static int notify_open(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -65,7 +66,10 @@ static pid_t sayer_of(struct msghdr *message)
 	return 0;
 }
 
-/* Reads what is there; calls ready(context, pid) for each READY=1. The kernel vouches for the pid. */
+/*
+ * Reads the datagrams that are there; calls ready(context, pid) for each READY=1. The kernel vouches for the
+ * pid.
+ */
 static void notify_hear(int fd, void (*ready)(void *context, pid_t pid), void *context)
 {
 	char text[1024], control[CMSG_SPACE(sizeof(struct ucred))];
@@ -89,17 +93,17 @@ static void notify_hear(int fd, void (*ready)(void *context, pid_t pid), void *c
 /* ---- the supervisor ---- */
 
 enum { CHILDREN_MAX = 64, SENDERS_MAX = 32, DEATHS_BEFORE_GIVING_UP = 5 };
-#define STOP_PATIENCE_US (10 * US_PER_S) /* then SIGKILL: longer than any process needs, a gateway answers within 4 s */
+/* Then SIGKILL. This is longer than any process needs: a gateway answers within 4 s. */
+#define STOP_PATIENCE_US (10 * US_PER_S)
 
 struct supervisor {
-	const struct command *command;
 	struct child_place place;
 	struct child children[CHILDREN_MAX]; /* in the order of starting; the broker is the first */
 	int count;
 	int signals, notify;
 	char notify_path[108];
 	bool said_ready, stopping, gave_up;
-	int stopping_at;    /* the child that was asked to go; all after it are gone */
+	int stopping_at;    /* the child that was asked to stop; all after it have ended */
 	int64_t kill_us;    /* when it is killed instead */
 	struct clock clock; /* true time; the configuration's clock may run faster */
 };
@@ -147,7 +151,10 @@ static void start(struct supervisor *all, struct child *child)
 	}
 }
 
-/* The broker alone until it is ready for the first time; then each program that is not running and whose time has come. */
+/*
+ * Starts the broker alone until it was ready once; then each program that is not running and whose time has
+ * come.
+ */
 static void start_what_is_due(struct supervisor *all)
 {
 	int many = all->children[0].was_ready ? all->count : 1;
@@ -184,7 +191,7 @@ static void stop_all(struct supervisor *all)
 	print_line("stopping", "");
 }
 
-/* One step of stopping; true: all are gone. */
+/* Does one step of stopping. true: all children have ended. */
 static bool stop_next(struct supervisor *all)
 {
 	bool waiting = all->stopping_at < all->count && all->children[all->stopping_at].pid != 0;
@@ -240,7 +247,7 @@ static void hear_signals(struct supervisor *all)
 
 	while (read(all->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD && all->stopping)
-			all->kill_us = 0; /* asked twice: the one we wait for is not waited for any longer */
+			all->kill_us = 0; /* asked twice: it kills the child that it waits for */
 		else if (info.ssi_signo != SIGCHLD)
 			stop_all(all);
 	}
@@ -336,7 +343,6 @@ static int run(const struct command *command, const char *config_path, int sende
 	failed = failed ? failed : lock_run(command, &lock);
 	if (failed)
 		return failed;
-	all.command = command;
 	all.clock = clock_system();
 	snprintf(all.notify_path, sizeof(all.notify_path), "%s/notify",
 		config_get(command->config, "paths", NULL, "run"));

@@ -3,6 +3,8 @@
 #include "services/cartbus/core/command.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 static void a_sequence_number_is_digits_and_nothing_else(void **state)
 {
@@ -64,11 +66,45 @@ static void an_end_of_a_range_is_a_number_or_a_moment(void **state)
 				"\"%s\" is taken for %lld or %lld", bad[i], (long long)end.seq, (long long)end.time_us);
 }
 
+static char heard[2000];
+
+static void hear(const char *words, void *context)
+{
+	(void)context;
+	snprintf(heard, sizeof(heard), "%s", words);
+}
+
+/* Strangers name some of the files that it may be about. */
+static void a_complaint_is_text_that_no_terminal_obeys(void **state)
+{
+	const struct command command = { .name = "mailin retry", .hear = hear };
+	char name[3000] = "x", *at = name + 1;
+
+	(void)state;
+	complain(&command, "%s: %s",
+		"\033[2J\xc2\x9b"
+		"2Ja\nb\xe2\x80\xae",
+		"\xc3\xa4");
+	assert_string_equal(heard, " [2J  2Ja b   : \xc3\xa4");
+	complain(&command, "%s", "\xff\033x");
+	assert_string_equal(heard, "? x");
+	for (; at < name + sizeof(name) - 2; at += 2)
+		memcpy(at, "\xc3\xa4", 3);
+	complain(&command, "%s", name);
+	assert_int_equal(strlen(heard), 1023);
+	assert_memory_equal(heard, name, 1023); /* cut between two characters, or all would be question marks */
+	*at = '\0';
+	complain(&command, "%s", name + 1);
+	assert_int_equal(strlen(heard), 1022);
+	assert_memory_equal(heard, name + 1, 1022);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sequence_number_is_digits_and_nothing_else),
 		cmocka_unit_test(a_rate_is_so_many_a_second),
+		cmocka_unit_test(a_complaint_is_text_that_no_terminal_obeys),
 		cmocka_unit_test(an_end_of_a_range_is_a_number_or_a_moment),
 	};
 

@@ -7,6 +7,7 @@
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/descriptors.h"
 #include "tests/unit/folder.h"
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,19 @@ int __wrap_fsync(int fd)
 		return __real_fsync(fd);
 	errno = EIO;
 	return -1;
+}
+
+static int reads, read_fails_at; /* as of the syncs */
+struct dirent *__real_readdir(DIR *listing);
+struct dirent *__wrap_readdir(DIR *listing);
+
+/* In the place of readdir(3) (the linker's --wrap). */
+struct dirent *__wrap_readdir(DIR *listing)
+{
+	if (++reads != read_fails_at)
+		return __real_readdir(listing);
+	errno = EIO;
+	return NULL;
 }
 
 static void hear(const char *words, void *context)
@@ -149,6 +163,30 @@ static void each_file_is_copied_with_its_size_and_its_sum(void **state)
 	folder_remove(&folder);
 }
 
+/* It would lack files, and name only those that it has: no check of it would find that. */
+static void a_log_that_cannot_be_listed_to_its_end_is_not_copied(void **state)
+{
+	struct backup_sum sum;
+	int all;
+
+	(void)state;
+	for (int copies = 0; copies < 2; copies++) {
+		json_t *files = json_array();
+
+		read_fails_at = reads = 0;
+		assert_int_equal(run(copies, 0, files, &sum), EXIT_FINE);
+		all = reads;
+		assert_true(all > 3);
+		for (read_fails_at = 1; read_fails_at <= all; read_fails_at++) {
+			reads = 0;
+			assert_int_equal(run(copies, 0, files, &sum), EXIT_NO);
+			assert_non_null(strstr(heard, "/log could not be listed: Input/output error"));
+		}
+		read_fails_at = 0;
+		json_decref(files);
+	}
+}
+
 static void a_backup_goes_into_an_empty_folder_of_its_own(void **state)
 {
 	struct folder folder = folder_new();
@@ -165,6 +203,10 @@ static void a_backup_goes_into_an_empty_folder_of_its_own(void **state)
 	assert_int_equal(file_write_new(inside, bytes_of(""), 0600), 0);
 	assert_int_equal(backup_folder_make(path), -ENOTEMPTY);
 	assert_int_equal(backup_folder_make(inside), -ENOTDIR);
+	reads = 0;
+	read_fails_at = 1;
+	assert_int_equal(backup_folder_make(path), -EIO);
+	read_fails_at = 0;
 	backup_remove_folder(path);
 	assert_int_equal(access(path, F_OK), -1);
 	folder_remove(&folder);
@@ -300,6 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_backup_is_done_when_each_file_and_the_folder_are_synced),
 		cmocka_unit_test(each_file_is_copied_with_its_size_and_its_sum),
+		cmocka_unit_test(a_log_that_cannot_be_listed_to_its_end_is_not_copied),
 		cmocka_unit_test(a_backup_goes_into_an_empty_folder_of_its_own),
 		cmocka_unit_test(a_tree_is_removed_with_all_that_is_in_it),
 		cmocka_unit_test(what_lies_beside_the_log_is_in_the_note),

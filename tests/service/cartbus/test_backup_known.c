@@ -1,6 +1,7 @@
 /* test_backup_known.c: which backups were made here, what became of them, and those that lie in [backup] folder */
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/backup_shelf.h"
+#include "services/cartbus/people/erase_copy.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -9,12 +10,35 @@
 #include "tests/unit/folder.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 static struct scene {
 	struct folder folder;
 	struct command command;
 	char heard[1000], found[1000];
 } scene;
+
+static unsigned long disk_id; /* of whatever is asked for; 0: the real one */
+static int access_fails;      /* with this errno; 0: it does not */
+int __real_statvfs(const char *path, struct statvfs *ret);
+int __wrap_statvfs(const char *path, struct statvfs *ret);
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+
+int __wrap_statvfs(const char *path, struct statvfs *ret)
+{
+	int r = __real_statvfs(path, ret);
+
+	if (disk_id)
+		ret->f_fsid = disk_id;
+	return r;
+}
+
+int __wrap_access(const char *path, int mode)
+{
+	errno = access_fails;
+	return access_fails ? -1 : __real_access(path, mode);
+}
 
 static void hear(const char *words, void *context)
 {
@@ -119,6 +143,11 @@ static void expect_known(const char *wanted)
 	assert_string_equal(scene.found, wanted);
 }
 
+static void forget_gone(void)
+{
+	assert_int_equal(backup_forget_gone(&scene.command), EXIT_FINE);
+}
+
 static void remember(const char *name)
 {
 	char path[160];
@@ -156,13 +185,69 @@ static void one_that_was_deleted_is_forgotten_and_one_whose_disk_is_away_is_not(
 	remember("disk/two");
 	rename_to("disk/one", "elsewhere");
 	expect_known("disk/one gone\ndisk/two there\n");
+	expect_known("disk/one gone\ndisk/two there\n"); /* who only looks has no lock, and changes nothing */
+	forget_gone();
 	expect_known("disk/two there\n");
 	rename_to("disk", "away");
 	expect_known("disk/two away\n");
 	make("disk"); /* where it would be mounted */
+	forget_gone();
 	expect_known("disk/two away\n");
 	rename_to("away", "disk");
 	expect_known("disk/two there\n");
+}
+
+/* Two disks are mounted in turn at one path: the root of each has the same inode. */
+static void one_whose_disk_is_another_than_the_one_that_is_there_is_away(void **state)
+{
+	(void)state;
+	disk_id = 1;
+	remember("disk/one");
+	rename_to("disk/one", "elsewhere");
+	disk_id = 2;
+	expect_known("disk/one away\n");
+	forget_gone();
+	disk_id = 1;
+	expect_known("disk/one gone\n");
+	rename_to("elsewhere", "disk/one");
+	disk_id = 3; /* the same disk, under the name that the machine gives it now */
+	forget_gone();
+	rename_to("disk/one", "elsewhere");
+	expect_known("disk/one gone\n");
+	disk_id = 0;
+}
+
+static void one_of_an_older_release_is_known_by_the_folder_above_alone(void **state)
+{
+	char text[300], path[160];
+	struct stat found;
+
+	(void)state;
+	make("disk");
+	FOLDER_PATH(path, scene.folder, "disk");
+	assert_int_equal(stat(path, &found), 0);
+	snprintf(text, sizeof(text), "[{\"folder\": \"%s/one\", \"inode\": %llu}]", path,
+		(unsigned long long)found.st_ino);
+	put("state/backups.json", text);
+	expect_known("disk/one gone\n");
+	make("disk/one");
+	disk_id = 1;
+	forget_gone();
+	rename_to("disk/one", "elsewhere");
+	disk_id = 2;
+	expect_known("disk/one away\n");
+	disk_id = 0;
+}
+
+static void one_that_may_not_be_looked_for_is_not_forgotten(void **state)
+{
+	(void)state;
+	remember("disk/one");
+	access_fails = EACCES;
+	expect_known("disk/one away\n");
+	forget_gone();
+	access_fails = 0;
+	expect_known("disk/one there\n");
 }
 
 static void a_list_that_cannot_be_read_or_a_folder_that_is_not_there_is_told(void **state)
@@ -178,9 +263,55 @@ static void a_list_that_cannot_be_read_or_a_folder_that_is_not_there_is_told(voi
 	assert_int_equal(backup_remember(&scene.command, scene.folder.path), EXIT_NO);
 	assert_non_null(strstr(scene.heard, "backups.json: it is no whole JSON"));
 	assert_int_equal(backup_each_known(&scene.command, note, NULL), EXIT_NO);
+	assert_int_equal(backup_forget_gone(&scene.command), EXIT_NO);
 	put("state/backups.json", "{}");
 	assert_int_equal(backup_each_known(&scene.command, note, NULL), EXIT_NO);
 	assert_non_null(strstr(scene.heard, "it is no list of backups"));
+}
+
+/* ---- erasures that are owed ---- */
+
+/* Nothing can be erased from these backups: who tries is told so. */
+static void make_owed(const char *name)
+{
+	char note[60];
+
+	remember(name);
+	snprintf(note, sizeof(note), "%s/backup.json", name);
+	put(note, "{\"files\": [{\"name\": \"..\"}]}");
+}
+
+static bool is_erased_again(const char *within)
+{
+	char path[160], wanted[200];
+	int ended;
+
+	FOLDER_PATH(path, scene.folder, within);
+	scene.heard[0] = '\0';
+	ended = erase_copies_again(&scene.command, path);
+	snprintf(
+		wanted, sizeof(wanted), "%s/disk/shelf/one/backup.json names a file that cannot be", scene.folder.path);
+	assert_int_equal(ended != EXIT_FINE, scene.heard[0] != '\0');
+	return ended != EXIT_FINE && strcmp(scene.heard, wanted) == 0;
+}
+
+static void they_are_made_up_for_in_one_folder_by_whatever_link_it_is_named(void **state)
+{
+	char link[160], target[160];
+
+	(void)state;
+	put("state/erasures.json", "[{\"id\": \"1\", \"shop\": \"demo\", \"done\": true}]");
+	scene.command.json = true; /* no words on the way */
+	make_owed("disk/shelf/one");
+	FOLDER_PATH(link, scene.folder, "link");
+	FOLDER_PATH(target, scene.folder, "disk/shelf");
+	assert_int_equal(symlink(target, link), 0);
+	assert_true(is_erased_again("disk/shelf"));
+	assert_true(is_erased_again("link"));
+	assert_true(is_erased_again("disk/"));
+	assert_false(is_erased_again("disk/sh"));
+	make("disk/sh");
+	assert_false(is_erased_again("disk/sh"));
 }
 
 /* ---- the shelf ---- */
@@ -250,7 +381,11 @@ int main(void)
 		SCENE(snapshots_that_a_kill_left_are_removed_and_nothing_else),
 		SCENE(what_was_backed_up_is_known_once_the_latest_last),
 		SCENE(one_that_was_deleted_is_forgotten_and_one_whose_disk_is_away_is_not),
+		SCENE(one_whose_disk_is_another_than_the_one_that_is_there_is_away),
+		SCENE(one_of_an_older_release_is_known_by_the_folder_above_alone),
+		SCENE(one_that_may_not_be_looked_for_is_not_forgotten),
 		SCENE(a_list_that_cannot_be_read_or_a_folder_that_is_not_there_is_told),
+		SCENE(they_are_made_up_for_in_one_folder_by_whatever_link_it_is_named),
 		SCENE(copies_are_named_after_their_moment_and_others_are_nobodys),
 		SCENE(a_shelf_that_cannot_be_read_is_told),
 	};

@@ -6,11 +6,13 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/descriptors.h"
 #include "tests/unit/folder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- what it says ---- */
 
@@ -101,7 +103,7 @@ static void a_line_is_passed_on_behind_its_name_with_a_mark_for_what_is_wrong(vo
 
 static void a_line_is_passed_on_when_it_is_whole_or_too_long(void **state)
 {
-	char passed_on[3][CHILD_LINE_MAX + 100], long_line[CHILD_LINE_MAX + 2];
+	char passed_on[4][2 * CHILD_LINE_MAX], long_line[CHILD_LINE_MAX + 2];
 
 	(void)state;
 	memset(long_line, 'x', sizeof(long_line));
@@ -114,14 +116,22 @@ static void a_line_is_passed_on_when_it_is_whole_or_too_long(void **state)
 	snprintf(passed_on[1], sizeof(passed_on[1]), "%s", words());
 	say(long_line);
 	snprintf(passed_on[2], sizeof(passed_on[2]), "%s", words());
+	long_line[CHILD_LINE_MAX - 1] = '\n';
+	long_line[CHILD_LINE_MAX] = '\0';
+	say(long_line);
+	snprintf(passed_on[3], sizeof(passed_on[3]), "%s", words());
 	end();
 	assert_string_equal(passed_on[0], "");
 	assert_string_equal(passed_on[1], "sender-2      half a line\n");
 	assert_int_equal(strspn(passed_on[2] + 14, "x"), CHILD_LINE_MAX - 1);
+	assert_string_equal(passed_on[2] + 14 + CHILD_LINE_MAX - 1, "\nsender-2      x\n");
+	assert_int_equal(strspn(passed_on[3] + 14, "x"), CHILD_LINE_MAX - 1);
+	assert_string_equal(passed_on[3] + 14 + CHILD_LINE_MAX - 1, "\n");
 }
 
 static void its_end_closes_what_it_wrote_to(void **state)
 {
+	char passed_on[100];
 	int output, is_open;
 
 	(void)state;
@@ -129,11 +139,14 @@ static void its_end_closes_what_it_wrote_to(void **state)
 	output = child.output;
 	child_read(&child); /* nothing yet: it goes on */
 	is_open = child.output == output;
+	say("one\nits last");
 	close(says);
 	says = -1;
 	child_read(&child);
 	output = child.output;
+	snprintf(passed_on, sizeof(passed_on), "%s", words());
 	end();
+	assert_string_equal(passed_on, "intake        one\nintake        its last\n");
 	assert_true(is_open);
 	assert_int_equal(output, -1);
 }
@@ -202,7 +215,7 @@ static void one_that_was_asked_to_go_does_not_begin_again(void **state)
 	child_ended(&child, 0, true, US_PER_S);
 	snprintf(said, sizeof(said), "%s", words());
 	end();
-	assert_string_equal(said, "");
+	assert_string_equal(said, "intake        its last\n");
 	assert_int_equal(child.start_again_us, 0);
 	assert_int_equal(child.deaths, 0);
 	assert_int_equal(child.pid, 0);
@@ -231,6 +244,34 @@ static int run(const struct folder *folder, const char *program, const char *ins
 	assert_int_equal(output, -1);                     /* nobody else holds the other end */
 	assert_int_equal(child.started_us, 55);
 	return status;
+}
+
+static bool may_not_fork;
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+
+/* In the place of fork (the linker's --wrap). */
+pid_t __wrap_fork(void)
+{
+	errno = EAGAIN;
+	return may_not_fork ? -1 : __real_fork();
+}
+
+/* Its pid is signalled when all stop: kill(-1) would end every process of the user. */
+static void one_that_cannot_be_forked_has_no_pid_and_leaves_nothing_open(void **state)
+{
+	const struct child_place place = { .bin = "/nowhere", .config = "/my.conf", .notify = "/my.notify" };
+	int before = lowest_free_descriptor(), r;
+
+	(void)state;
+	child = (struct child){ .program = "intake", .output = -1 };
+	may_not_fork = true;
+	r = child_start(&child, &place, 55);
+	may_not_fork = false;
+	assert_int_equal(r, -EAGAIN);
+	assert_int_equal(child.pid, 0);
+	assert_int_equal(child.output, -1);
+	assert_int_equal(lowest_free_descriptor(), before);
 }
 
 static void it_begins_in_a_group_of_its_own_with_its_configuration(void **state)
@@ -266,6 +307,7 @@ int main(void)
 		cmocka_unit_test(one_that_dies_again_and_again_waits_longer_each_time),
 		cmocka_unit_test(a_good_long_run_is_forgiven_all_before_it),
 		cmocka_unit_test(one_that_was_asked_to_go_does_not_begin_again),
+		cmocka_unit_test(one_that_cannot_be_forked_has_no_pid_and_leaves_nothing_open),
 		cmocka_unit_test(it_begins_in_a_group_of_its_own_with_its_configuration),
 	};
 

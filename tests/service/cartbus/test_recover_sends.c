@@ -282,20 +282,28 @@ static void the_latest_word_of_a_mode_counts(void **state)
 {
 	static const struct {
 		int64_t at_us;
+		uint64_t version; /* 0: of none, as of a shop that is to be erased */
 		ShopMode mode, counts;
 	} words[] = {
-		{ 10, MODE_LIVE, MODE_LIVE },
-		{ 9, MODE_PAUSED, MODE_LIVE },
-		{ 10, MODE_OBSERVE, MODE_OBSERVE },
-		{ 11, MODE_MAIL_ME, MODE_MAIL_ME },
+		{ 10, 2, MODE_LIVE, MODE_LIVE },
+		{ 9, 1, MODE_PAUSED, MODE_LIVE },
+		{ 10, 2, MODE_OBSERVE, MODE_OBSERVE },
+		{ 11, 3, MODE_MAIL_ME, MODE_MAIL_ME },
+		{ 10, 0, MODE_PAUSED, MODE_MAIL_ME },
+		/* the clock was set back in between */
+		{ 9, 4, MODE_LIVE, MODE_MAIL_ME },
+		{ 9, 4, MODE_PAUSED, MODE_PAUSED },
+		{ 12, 0, MODE_LIVE, MODE_LIVE },
 	};
 	struct recover_sends recovery = recalled_new();
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		ShopStatus status = {
-			.mode = words[i].mode, .at_us = words[i].at_us, .resumes_to = MODE_LIVE, .priority = 7
-		};
+		ShopStatus status = { .mode = words[i].mode,
+			.version = words[i].version,
+			.at_us = words[i].at_us,
+			.resumes_to = MODE_LIVE,
+			.priority = 7 };
 		const json_t *one;
 
 		TEXT_COPY(status.who, "ada");
@@ -307,6 +315,29 @@ static void the_latest_word_of_a_mode_counts(void **state)
 		assert_int_equal(json_integer_value(json_object_get(one, "resumes_to")), MODE_LIVE);
 	}
 	assert_null(json_object_get(recovery.modes, "other"));
+	recalled_drop(&recovery);
+}
+
+/* The second restore may learn from an older copy of the side log than the one that was cut short. */
+static void a_pause_that_an_older_restore_learnt_is_not_lost(void **state)
+{
+	struct recover_sends older = recalled_new(), recovery = recalled_new();
+	ShopStatus status = { .mode = MODE_LIVE, .version = 1, .at_us = 5, .priority = 7 };
+
+	(void)state;
+	recover_sends_note_mode(&recovery, "demo", &status);
+	status = (ShopStatus){ .mode = MODE_PAUSED, .version = 2, .at_us = 10, .priority = 7 };
+	recover_sends_note_mode(&older, "demo", &status);
+	recover_sends_note_mode(&older, "other", &status);
+	recover_sends_add_modes(&recovery, older.modes);
+	expect_mode(&recovery, "demo", MODE_PAUSED, 7, "");
+	expect_mode(&recovery, "other", MODE_PAUSED, 7, "");
+	json_object_clear(older.modes);
+	status = (ShopStatus){ .mode = MODE_LIVE, .version = 1, .at_us = 5 };
+	recover_sends_note_mode(&older, "demo", &status);
+	recover_sends_add_modes(&recovery, older.modes);
+	expect_mode(&recovery, "demo", MODE_PAUSED, 7, "");
+	recalled_drop(&older);
 	recalled_drop(&recovery);
 }
 
@@ -618,6 +649,7 @@ int main(void)
 		cmocka_unit_test(what_the_owner_stopped_is_stopped_again),
 		cmocka_unit_test(a_shops_mode_is_what_it_was_and_one_that_is_gone_is_paused),
 		cmocka_unit_test(the_latest_word_of_a_mode_counts),
+		cmocka_unit_test(a_pause_that_an_older_restore_learnt_is_not_lost),
 		cmocka_unit_test(an_order_is_one_message_with_all_its_names),
 		cmocka_unit_test(no_name_of_an_order_is_lost),
 		cmocka_unit_test(every_row_of_a_table_is_looked_at),

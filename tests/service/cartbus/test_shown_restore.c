@@ -16,6 +16,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct subcommand table[] = {
 	{ SUBCOMMANDS_SEE, "backup", "[DIR]", "a copy", command_backup },
@@ -340,6 +341,17 @@ static void what_was_put_away_beside_the_side_log_is_learnt_from(void **state)
 	operated_free(operated);
 }
 
+/* Nobody can open it, not even root: it is a link to itself. */
+static void make_unreadable(const struct operated *operated, const char *folder, const char *name)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/%s", operated_folder(operated), folder);
+	assert_int_equal(file_make_folders(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/%s/%s", operated_folder(operated), folder, name);
+	assert_int_equal(symlink(name, path), 0);
+}
+
 static void what_nobody_can_know_is_told_and_waits_for_a_flag(void **state)
 {
 	struct operated *operated = installation();
@@ -362,6 +374,9 @@ static void what_nobody_can_know_is_told_and_waits_for_a_flag(void **state)
 	operated_run(operated, "restore --release");
 	operated_run(operated, "restore --release --unlearnt");
 	rename_in(operated, "state/gateway", "drained");
+	make_unreadable(operated, "state/moved", "spool");
+	operated_run(operated, "restore --release --unlearnt");
+	rename_in(operated, "state/moved", "mended");
 	operated_run(operated, "restore --release --unlearnt --json");
 	operated_run(operated, "log --since 1d");
 	golden_compare("restored_in_part.txt", operated_transcript(operated));

@@ -29,6 +29,29 @@ const char *__wrap_programs_folder(void)
 	return folder.path;
 }
 
+static int forks_that_fail; /* of the supervisor's next ones */
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+int __real_kill(pid_t pid, int with_signal);
+int __wrap_kill(pid_t pid, int with_signal);
+
+pid_t __wrap_fork(void)
+{
+	if (forks_that_fail == 0)
+		return __real_fork();
+	forks_that_fail--;
+	errno = EAGAIN;
+	return -1;
+}
+
+/* kill(-1) would end every process of the user, and not only the test. */
+int __wrap_kill(pid_t pid, int with_signal)
+{
+	if (pid <= 0)
+		die("kill(%d)", (int)pid);
+	return __real_kill(pid, with_signal);
+}
+
 /* ---- a program: this very one, by another name ---- */
 
 static void note(const char *what, const char *name)
@@ -60,7 +83,7 @@ static void be_a_program(int argc, char **argv)
 
 /* ---- the supervisor ---- */
 
-static pid_t start_up(char *senders, int *ret_output)
+static pid_t start_up(char *senders, int fails, int *ret_output)
 {
 	static const struct subcommand up = { SUBCOMMANDS_RUN, "up", "", "run everything", command_up };
 	static const struct subcommand *rows[] = { &up };
@@ -79,6 +102,7 @@ static pid_t start_up(char *senders, int *ret_output)
 		dup2(ends[1], STDOUT_FILENO);
 		close(ends[0]);
 		close(ends[1]);
+		forks_that_fail = fails;
 		_exit(dispatch(&all, 5, words));
 	}
 	close(ends[1]);
@@ -104,7 +128,7 @@ static void all_begin_after_the_broker_and_end_one_by_one_in_the_reverse_order(v
 {
 	struct buffer notes = { 0 }, wanted = { 0 };
 	int output, status, count = 0;
-	pid_t up = start_up("2", &output);
+	pid_t up = start_up("2", 0, &output);
 	const char *ends;
 
 	(void)state;
@@ -130,6 +154,20 @@ static void all_begin_after_the_broker_and_end_one_by_one_in_the_reverse_order(v
 	assert_string_equal(ends, buffer_text(&wanted));
 	buffer_free(&notes);
 	buffer_free(&wanted);
+}
+
+static void what_cannot_be_started_is_started_a_moment_later(void **state)
+{
+	int output, status;
+	pid_t up = start_up("1", 1, &output);
+
+	(void)state;
+	wait_ready(output);
+	assert_int_equal(kill(up, SIGTERM), 0);
+	assert_int_equal(waitpid(up, &status, 0), up);
+	close(output);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), EXIT_FINE);
 }
 
 static int setup(void **state)
@@ -166,6 +204,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			all_begin_after_the_broker_and_end_one_by_one_in_the_reverse_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_started_is_started_a_moment_later, setup, teardown),
 	};
 
 	if (getenv(NOTES))

@@ -48,6 +48,14 @@ def test_a_backup_under_load_holds_all_that_was_answered_before_it(system):
     assert system.log() == original
 
 
+def test_without_a_broker_no_folder_and_no_row_is_left(system):
+    folder = system.folder / "backup"
+    system.stop("broker")
+    done = system.cartbus("backup", str(folder), check=False)
+    assert done.returncode == 3 and not folder.exists()
+    assert not (system.folder / "state" / "backups.json").exists()
+
+
 def test_a_backup_that_was_touched_is_told(system):
     folder = system.folder / "backup"
     system.cartbus("backup", str(folder))

@@ -3,6 +3,7 @@ was silent for a while, which is waited for."""
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 
@@ -51,6 +52,24 @@ def test_an_erasure_that_was_cut_short_in_a_backup_is_gone_on_with_by_the_next_n
     system.cartbus("backup")  # as the timer has it each night
     assert not search(shelf, ada) and search(shelf, bob)
     assert not list(shelf.glob("*/erasing.*")) and not owed(system)
+
+
+def test_what_cannot_be_removed_is_told_once(system):
+    ada = Person("a7f3c9d2e1")
+    ada.leave(system, ada.cart)
+    wait_until(lambda: system.log(topic="cart.state"), "a cart")
+    note = system.folder / "state" / "export" / "note.txt"  # no table, so no row can be taken out of it
+    note.parent.mkdir(exist_ok=True)
+    note.write_text(f"call {ada.address}\n")
+    with open(os.fsencode(note.parent) + b"/\x1b[2J\xff.txt", "w") as hostile:
+        hostile.write(note.read_text())
+    done = system.cartbus("erase", "demo", ada.address, "--yes", "--json", check=False)
+    told = json.loads(done.stdout)
+    assert done.returncode == 1 and "\x1b" not in done.stderr and done.stderr.count(f"{note} could not be removed") == 1, done.stderr
+    paths = [f"{note.parent}/ [2J?.txt", str(note)]
+    assert sorted((one["path"], one["removed"]) for one in told["files"]) == [(path, False) for path in paths]
+    assert [one["where"] for one in told["by_hand"]].count(str(note)) == 1
+    assert note.exists() and not search(system.folder / "state" / "broker", ada)
 
 
 def test_a_broker_that_is_silent_while_it_erases_is_waited_for(system):

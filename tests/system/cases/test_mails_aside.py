@@ -2,11 +2,12 @@
 
 import os
 import secrets
+import subprocess
 import time
 
 import pytest
 
-from cartbus_system import wait_until
+from cartbus_system import BUILD, wait_until
 from lmtp_world import LmtpWorld, over_lmtp
 from test_feedback import GONE, report
 
@@ -41,6 +42,15 @@ def world(tmp_path):
     world = World(tmp_path / "bounces")
     yield world
     world.close()
+
+
+def test_a_state_that_cannot_be_listed_is_told(tmp_path):
+    """Who may not look there is not told that no mail lies aside."""
+    (tmp_path / "state").write_text("no folder")
+    (tmp_path / "cartbus.conf").write_text(f"[paths]\nstate = {tmp_path}/state\n")
+    words = [str(BUILD / "bin" / "cartbus"), "mailin", "list", "--config", str(tmp_path / "cartbus.conf")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and f"{tmp_path}/state" in done.stderr and not done.stdout, done.stderr
 
 
 def test_what_could_not_be_read_is_listed_shown_and_read_when_the_cause_is_gone(world):

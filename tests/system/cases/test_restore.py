@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
 
 import pytest
-from cartbus_system import System, wait_until
+from cartbus_system import BUILD, System, wait_until
 from mail_peer import Keep, Peer
 from test_mail_reminder import clock, leave_cart
 from test_private_state import open_files
@@ -170,6 +172,56 @@ def test_without_anybody_who_knows_no_mail_goes_before_it_is_released(system, ke
     assert mails_to(keep, "ada@mail.example") == 1 and system.ask("status")["parked_claims"] > 0
     system.cartbus("restore", "--release", "--unlearnt")
     wait_until(lambda: mails_to(keep, "ada@mail.example") == 2, "the mail that nobody knew of")
+
+
+def test_what_a_killed_backup_left_does_not_stand_in_the_way(system):
+    system.cartbus("backup", str(system.folder / "backup"))
+    system.ask("snapshot")  # what a backup asks for, and removes when it is not killed
+    stop_all(system)
+    log = system.folder / "state" / "broker"
+    assert list(log.glob("snapshot-*"))
+    system.cartbus("restore", str(system.folder / "backup"))
+    assert not list(log.glob("snapshot-*"))
+    system.start("broker")
+    assert system.ask("status")["head"] > 0
+
+
+def restoring(system):
+    """A restore that is held up while it erases somebody from the backup."""
+    words = [str(BUILD / "bin" / "cartbus"), "restore", str(system.folder / "backup"), "--config", str(system.config_path)]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if "1 of 3" in line:
+            process.send_signal(signal.SIGSTOP)
+            return process
+    raise AssertionError("nobody is erased from the backup")
+
+
+def test_no_broker_starts_while_who_was_erased_leaves_the_backup(system):
+    backup, away = system.folder / "backup", system.folder / "away"
+    leave_cart(system, "c-1", "ada@mail.example")
+    wait_until(lambda: system.log("timer.set"), "the cart's timer")
+    system.cartbus("backup", str(backup))
+    backup.rename(away)  # or the erasure would reach it
+    system.cartbus("erase", "demo", "ada@mail.example", "--yes")
+    away.rename(backup)
+    stop_all(system)
+    process = restoring(system)
+    try:
+        refused = system.program("broker")
+        assert refused.returncode == 1 and "another broker is using" in refused.stderr, refused.stderr
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+    system.start("broker")
+    system.stop("broker")
+
+    log = system.folder / "state" / "broker"
+    shutil.rmtree(log)
+    refused = system.cartbus("restore", str(backup), "--erasures", str(system.folder / "nothing"), check=False)
+    assert refused.returncode == 1 and "No such file" in refused.stderr
+    assert not log.exists(), "the broker may have another user, who could not write into it"
 
 
 def diaries(state):
