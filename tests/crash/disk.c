@@ -3,6 +3,7 @@
  *
  * Owns:      the calls that make, change, name, sync and remove files: open with O_CREAT, write, pwrite, writev, fsync, fdatasync,
  *            sync_file_range, rename, unlink, remove, link, ftruncate, fallocate. Each below CRASH_DISK_FOLDER is a numbered point.
+ *            With CRASH_DISK_DEEP the folders below are looked after as well: mkdir, rmdir and the sync of each are points too.
  * Promises:  at the board's point the process is killed before, after or in the middle of the call, or the call fails or is cut
  *            short; what was struck is written on the board first, so that a point that was never hit shows.
  *            A sync that fails has synced nothing, and the kernel's way is followed: what was dirty looks clean from then on.
@@ -29,6 +30,7 @@ enum { FDS_MAX = 4096 };
 
 struct board *disk_board;
 char disk_folder[512], disk_shadow[512];
+bool disk_is_deep;
 
 static struct watched *files[FDS_MAX];
 static char named_last[64]; /* what a sync of the folder is about */
@@ -45,6 +47,7 @@ __attribute__((constructor)) static void start(void)
 		return;
 	snprintf(disk_folder, sizeof(disk_folder), "%s", folder);
 	snprintf(disk_shadow, sizeof(disk_shadow), "%s", shadow ? shadow : "");
+	disk_is_deep = getenv("CRASH_DISK_DEEP");
 	fd = (int)syscall(SYS_openat, AT_FDCWD, board, O_RDWR | O_CLOEXEC, 0);
 	disk_board = mmap(NULL, sizeof(*disk_board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd < 0 || disk_board == MAP_FAILED)
@@ -195,6 +198,12 @@ static void watch(int fd, const char *name, int flags, bool is_new)
 	files[fd] = file;
 }
 
+/* One that is opened to be read is called "." and is closed where we do not see it. */
+static bool may_sync_folder(const char *path, const char *name, int flags)
+{
+	return *name == '\0' || (disk_is_deep && (flags & O_DIRECTORY) && strcmp(path, ".") != 0);
+}
+
 static int open_at(int folder, const char *path, int flags, mode_t mode)
 {
 	const char *name = below_at(folder, path);
@@ -202,7 +211,7 @@ static int open_at(int folder, const char *path, int flags, mode_t mode)
 	bool makes = name && (flags & O_CREAT), is_new;
 	int fd;
 
-	if (!name || (!makes && (flags & O_ACCMODE) == O_RDONLY && *name != '\0'))
+	if (!name || (!makes && (flags & O_ACCMODE) == O_RDONLY && !may_sync_folder(path, name, flags)))
 		return (int)syscall(SYS_openat, folder, path, flags, mode);
 	is_new = makes && !exists(folder, path);
 	if (makes)
@@ -362,7 +371,7 @@ static int sync_file(int fd, const char *call, long number)
 	}
 	r = (int)syscall(number, fd);
 	if (r == 0 && file->is_folder)
-		shadow_folder_synced();
+		shadow_folder_synced(fd, *file->name == '\0');
 	else if (r == 0)
 		shadow_synced(file);
 	leave(point);
@@ -441,9 +450,9 @@ int unlinkat(int folder, const char *path, int flags)
 	struct point point;
 	int r;
 
-	if (!name || flags)
+	if (!name || (flags && !disk_is_deep))
 		return (int)syscall(SYS_unlinkat, folder, path, flags);
-	point = enter("unlink", name);
+	point = enter(flags ? "rmdir" : "unlink", name);
 	if (fails(point))
 		return (int)fail(point);
 	r = (int)syscall(SYS_unlinkat, folder, path, flags);
@@ -462,6 +471,29 @@ int remove(const char *path)
 	int r = unlink(path);
 
 	return r < 0 && errno == EISDIR ? rmdir(path) : r;
+}
+
+int mkdirat(int folder, const char *path, mode_t mode)
+{
+	const char *name = disk_is_deep ? below_at(folder, path) : NULL;
+	struct point point;
+	int r;
+
+	if (!name)
+		return (int)syscall(SYS_mkdirat, folder, path, mode);
+	point = enter("mkdir", name);
+	if (fails(point))
+		return (int)fail(point);
+	r = (int)syscall(SYS_mkdirat, folder, path, mode);
+	if (r == 0)
+		shadow_folder_made(folder, path);
+	leave(point);
+	return r;
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	return mkdirat(AT_FDCWD, path, mode);
 }
 
 static int cut(int fd, off_t len)

@@ -31,7 +31,7 @@ enum page { PAGE_CLEAN, PAGE_DIRTY, PAGE_LOST };
 /* What is known of one open file below the watched folder. */
 struct watched {
 	bool is_folder;
-	char name[64];
+	char name[256];
 	int shadow;     /* its content as last synced; -1: not kept */
 	int cached;     /* its content as it is, to read from: the process may only write */
 	uint8_t *pages; /* enum page of each; mapped, outlives the process */
@@ -40,6 +40,7 @@ struct watched {
 extern struct board *disk_board;
 extern char disk_folder[512]; /* what is watched, no slash at its end */
 extern char disk_shadow[512]; /* where the durable view is kept; empty: nowhere */
+extern bool disk_is_deep;     /* the folders below are watched too */
 
 void shadow_open(struct watched *file, int fd, bool is_new);
 void shadow_close(struct watched *file);
@@ -47,6 +48,7 @@ void shadow_written(struct watched *file, off_t from, size_t len);
 void shadow_cut(struct watched *file, off_t before, off_t after); /* ftruncate */
 void shadow_synced(struct watched *file);
 void shadow_lost(struct watched *file); /* a sync failed: what was dirty looks clean and is not on the disk */
-void shadow_folder_synced(void);
+void shadow_folder_made(int folder, const char *path);
+void shadow_folder_synced(int fd, bool is_root);
 
 #endif

@@ -37,14 +37,17 @@ class Fault:
 
 
 class Disk:
-    """Watches one folder. Outlives the processes that work in it."""
+    """Watches one folder. Outlives the processes that work in it.
 
-    def __init__(self, folder, place, keeps_shadow=False, traces=False):
+    `deep`: also what lies in the folders below; such a disk begins empty.
+    """
+
+    def __init__(self, folder, place, keeps_shadow=False, traces=False, deep=False):
         self.folder, self.place = pathlib.Path(folder), pathlib.Path(place)
         self.place.mkdir()
         self.shadow = self.place / "shadow" if keeps_shadow else None
         self.trace = self.place / "trace" if traces else None
-        self._cuts = 0
+        self.deep = deep
         if self.shadow:
             (self.shadow / "content").mkdir(parents=True)
         board = self.place / "board"
@@ -58,6 +61,8 @@ class Disk:
             more["CRASH_DISK_SHADOW"] = str(self.shadow)
         if self.trace:
             more["CRASH_DISK_TRACE"] = str(self.trace)
+        if self.deep:
+            more["CRASH_DISK_DEEP"] = "1"
         # The sanitizer wants to be first; ours asks the kernel itself and hides nothing of it but these calls. An abort is no finding
         # on such a disk: RocksDB asserts where the head of its diary cannot be written, and the bouts judge what is left.
         more["ASAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0:handle_abort=0"]))
@@ -112,22 +117,47 @@ class Disk:
         written pages back, in any order, and the last one in part. A page that a failed sync lost is gone either way.
         """
         kept = self.shadow / f"names-{self._read()[6]}"
-        found = {path.name: path for path in kept.iterdir()} if kept.exists() else {}
+        found = self._kept(kept) if kept.exists() else {}
         if names == "now":
+            assert not self.deep
             contents = ((path.name, self.shadow / "content" / str(path.stat().st_ino)) for path in self.folder.iterdir())
             found = {name: content for name, content in contents if content.exists()}
-        left = {name: self._content(name, content, pages, random) for name, content in found.items()}
+        left = {name: content and self._content(name, content, pages, random) for name, content in found.items()}
         for path in self.folder.iterdir():
-            if not path.is_dir():  # what lies further below is not watched
+            if not path.is_dir():  # what lies further below is watched only if the disk is deep
                 path.unlink()
+            elif self.deep:
+                shutil.rmtree(path)
         self._begin_anew()
+        kept_in = {self.folder: self.shadow / "names-1"}
         for name, content in left.items():
-            path = self.folder / name
-            path.write_bytes(content)
-            path.chmod(0o640)
-            copy = self.shadow / "content" / str(path.stat().st_ino)
-            copy.write_bytes(content)
-            os.link(copy, self.shadow / "names-1" / name)
+            self._lay(self.folder / name, content, kept_in)
+
+    def _kept(self, names, above=""):
+        """{name: where its content lies, as it was last synced, or None of a folder}, each folder before what is in it."""
+        found = {}
+        for path in names.iterdir():
+            name = above + path.name
+            found[name] = None if path.is_symlink() else path
+            if path.is_symlink() and path.exists():
+                found.update(self._kept(path, f"{name}/"))
+        return found
+
+    def _lay(self, path, content, kept_in):
+        """`kept_in`: {folder: where it is kept which names were synced in it}."""
+        if content is None:
+            path.mkdir(mode=0o700)
+            kept_in[path] = self.shadow / f"names-{len(kept_in) + 1}"
+            kept_in[path].mkdir()
+            link = self.shadow / f"folder-{path.stat().st_ino}"
+            link.symlink_to(kept_in[path])
+            (kept_in[path.parent] / path.name).symlink_to(link)
+            return
+        path.write_bytes(content)
+        path.chmod(0o600 if self.deep else 0o640)
+        copy = self.shadow / "content" / str(path.stat().st_ino)
+        copy.write_bytes(content)
+        os.link(copy, kept_in[path.parent] / path.name)
 
     def append(self, name, content):
         """The process is dead: of what it wrote last this had reached the disk."""

@@ -3,11 +3,13 @@
  *
  * Owns:      CRASH_DISK_SHADOW: content/<inode> (each file as last synced), content/<inode>.pages (which pages are dirty, or were
  *            lost by a sync that failed), names-<n>/ (hard links to contents: the folder as last synced; the board knows the n).
+ *            With CRASH_DISK_DEEP folder-<inode> is a link to the names of a folder below, as last synced, and stands among the names
+ *            of the folder above.
  * Promises:  the model of loss: a byte is on the disk when its file was synced after it was written, and the sync said so; a name
  *            when the folder was synced after it. Nothing else is. A page whose sync failed is never written again by itself,
  *            only when a byte of it is written anew, as Linux does it. Survives a SIGKILL of the process.
  *
- * Not in it: folders below the watched one, and what the C library writes by itself (RocksDB's LOG of warnings).
+ * Not in it: folders below the watched one without CRASH_DISK_DEEP, and what the C library writes by itself (RocksDB's LOG of warnings).
  */
 #include "disk.h"
 #include <dirent.h>
@@ -126,15 +128,45 @@ void shadow_lost(struct watched *file)
 			file->pages[page] = PAGE_LOST;
 }
 
+/* ---- folders ---- */
+
+static void folder_link(ino_t inode, char ret[600])
+{
+	snprintf(ret, 600, "%s/folder-%llu", disk_shadow, (unsigned long long)inode);
+}
+
+/* An inode that is used again: nothing of the new folder was synced yet. */
+void shadow_folder_made(int folder, const char *path)
+{
+	struct stat there;
+	char link[600];
+
+	if (disk_shadow[0] == '\0')
+		return;
+	if (fstatat(folder, path, &there, AT_SYMLINK_NOFOLLOW) < 0)
+		abort();
+	folder_link(there.st_ino, link);
+	syscall(SYS_unlink, link);
+}
+
 static void keep_name(DIR *folder, const char *name, const char *names)
 {
 	struct stat there;
 	char content[600], kept[900];
 
-	if (fstatat(dirfd(folder), name, &there, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(there.st_mode))
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		fstatat(dirfd(folder), name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	snprintf(kept, sizeof(kept), "%s/%s", names, name);
+	if (S_ISDIR(there.st_mode) && disk_is_deep) {
+		folder_link(there.st_ino, content);
+		if (syscall(SYS_symlink, content, kept) < 0)
+			abort();
+		return;
+	}
+	if (!S_ISREG(there.st_mode))
 		return;
 	content_path(there.st_ino, "", content);
-	snprintf(kept, sizeof(kept), "%s/%s", names, name);
 	if (syscall(SYS_link, content, kept) < 0 && errno != ENOENT) /* not one that we saw being made */
 		abort();
 }
@@ -151,21 +183,39 @@ static uint64_t make_names(char names[600])
 	}
 }
 
-void shadow_folder_synced(void)
+static void believe_below(int fd, const char *names)
+{
+	struct stat there;
+	char link[600], next[700];
+
+	if (fstat(fd, &there) < 0)
+		abort();
+	folder_link(there.st_ino, link);
+	snprintf(next, sizeof(next), "%s.next", link);
+	syscall(SYS_unlink, next);
+	if (syscall(SYS_symlink, names, next) < 0 || syscall(SYS_renameat, AT_FDCWD, next, AT_FDCWD, link) < 0)
+		abort();
+}
+
+void shadow_folder_synced(int fd, bool is_root)
 {
 	struct dirent *entry;
-	char names[600];
+	char names[600], path[40];
 	uint64_t number;
 	DIR *folder;
 
 	if (disk_shadow[0] == '\0')
 		return;
 	number = make_names(names);
-	folder = opendir(disk_folder);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	folder = opendir(path);
 	if (!folder)
 		abort();
 	while ((entry = readdir(folder)))
 		keep_name(folder, entry->d_name, names);
 	closedir(folder);
-	disk_board->names = number;
+	if (is_root)
+		disk_board->names = number;
+	else
+		believe_below(fd, names);
 }

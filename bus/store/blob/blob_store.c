@@ -306,13 +306,38 @@ static int make_root(const char *path)
 		return file_make_private_folder(path);
 	*slash = '\0';
 	if (stat(path, &there) == 0 && there.st_mode & S_ISGID)
-		return file_sync_folder(above); /* a writer may have been killed after it made the folder */
+		return 0;
 	r = stat(above, &there) == 0 ? 0 : make_root(above);
 	if (r == 0 && stat(above, &there) == 0 && there.st_mode & S_ISGID)
 		r = make_folder(AT_FDCWD, path, true);
 	else if (r == 0)
 		r = file_make_private_folder(path);
-	return r < 0 ? r : file_sync_folder(above);
+	return r;
+}
+
+/* As make_root makes one. */
+static bool may_be_made_here(const char *path)
+{
+	struct stat there;
+
+	return stat(path, &there) == 0 && there.st_uid == geteuid() &&
+		(there.st_mode & S_ISGID || !(there.st_mode & (S_IRWXG | S_IRWXO)));
+}
+
+/*
+ * Syncs the folders above. A writer may have been killed after it made one of them: that one is there, and
+ * would be gone after a power cut.
+ */
+static int sync_above(const char *path)
+{
+	char above[PATH_MAX], *slash;
+	int r = TEXT_COPY(above, path) ? 0 : -ENAMETOOLONG;
+
+	while (r == 0 && (slash = strrchr(above, '/')) && slash != above && may_be_made_here(above)) {
+		*slash = '\0';
+		r = file_sync_folder(above);
+	}
+	return r;
 }
 
 static int open_to_write(struct blob_store *store)
@@ -320,6 +345,8 @@ static int open_to_write(struct blob_store *store)
 	char lock[PATH_MAX];
 	int r = make_root(store->path);
 
+	if (r == 0)
+		r = sync_above(store->path);
 	if (r == 0 && snprintf(lock, sizeof(lock), "%s/lock", store->path) >= (int)sizeof(lock))
 		r = -ENAMETOOLONG;
 	if (r == 0)

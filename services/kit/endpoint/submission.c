@@ -57,11 +57,14 @@ struct kept_body {
 	bool is_new; /* the reference was not there before */
 };
 
+/* What was written goes at once: its room is needed, and the client may stay for a while. */
 static bool refuse(struct submission *submission, int error)
 {
 	bool is_full = error == -ENOSPC || error == -EDQUOT;
 	struct endpoint_context *context = submission->context;
 
+	blob_abandon(submission->body);
+	submission->body = NULL;
 	context->counters->refused++;
 	blob_uses_refuse(context->blobs);
 	submission_warn(submission, &context->of_bodies, submission->names[0],

@@ -432,6 +432,7 @@ static void a_full_disk_is_told(void **state)
 		assert_false(body_add(&submission, BYTES(content, 1000)));
 		assert_int_equal(answer.status, statuses[i]);
 		assert_int_equal(counters.refused, i + 1);
+		assert_null(submission.body); /* its room is free before its client goes */
 		submission_clear(&submission);
 		buffer_free(&answer.body);
 		blob_uses_free(context.blobs);
