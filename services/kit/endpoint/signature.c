@@ -6,8 +6,8 @@
  * Fails by:  the name of the failed check; never a hint how close the signature was.
  */
 #include "services/kit/endpoint/signature.h"
-#include "bus/base/text.h"
 #include "bus/base/clock.h"
+#include "bus/base/text.h"
 #include "services/kit/keys/hmac.h"
 #include "services/kit/storefront/secret_lines.h"
 #include <ctype.h>
