@@ -144,15 +144,44 @@ static bool value_valid(const char *value)
 	return text_is_utf8(bytes_of(value)) && !text_has_control(value);
 }
 
-/* How many bytes of `text` to take, at most `most`, without cutting a character. */
-static size_t word_length(const char *text, size_t most)
+static bool is_between_characters(const char *text, size_t at)
+{
+	return (text[at] & 0xc0) != 0x80;
+}
+
+/*
+ * How many bytes of `text` to take, at most `most`, without cutting a character, so that base64 ends with
+ * padding at the end of the text alone. Readers that join words before they decode them (GMime) stop at
+ * padding. 0: there is no such place.
+ */
+static size_t base64_length(const char *text, size_t most)
 {
 	size_t len = strlen(text);
 	if (len <= most)
 		return len;
-	len = most;
-	while ((text[len] & 0xc0) == 0x80)
+	for (len = most - most % 3; len > 0 && !is_between_characters(text, len);)
+		len -= 3;
+	return len;
+}
+
+static size_t add_base64_word(struct buffer *ret, const char *text, size_t len)
+{
+	unsigned char base64[4 * ENCODED_WORD_BYTES / 3 + 4];
+	EVP_EncodeBlock(base64, (const unsigned char *)text, (int)len);
+	buffer_printf(ret, "=?UTF-8?B?%s?=", (const char *)base64);
+	return len;
+}
+
+/* At most `most` bytes, each as "=XX", which has no padding. Returns how many. */
+static size_t add_quoted_word(struct buffer *ret, const char *text, size_t most)
+{
+	size_t len = strnlen(text, most);
+	while (!is_between_characters(text, len))
 		len--;
+	buffer_add_text(ret, "=?UTF-8?Q?");
+	for (size_t i = 0; i < len; i++)
+		buffer_printf(ret, "=%02X", (unsigned char)text[i]);
+	buffer_add_text(ret, "?=");
 	return len;
 }
 
@@ -160,14 +189,12 @@ static size_t word_length(const char *text, size_t most)
 static void add_encoded_words(struct buffer *ret, const char *text, size_t column)
 {
 	assert(column < LINE_SHORT / 2); /* the names of headers are ours, and short */
-	size_t most = (LINE_SHORT - AROUND_WORD - column) / 4 * 3;
-
-	for (bool first = true; *text; first = false) {
-		unsigned char base64[4 * ENCODED_WORD_BYTES / 3 + 4];
-		size_t len = word_length(text, first && most < ENCODED_WORD_BYTES ? most : ENCODED_WORD_BYTES);
-		EVP_EncodeBlock(base64, (const unsigned char *)text, (int)len);
-		buffer_printf(ret, "%s=?UTF-8?B?%s?=", first ? "" : "\r\n ", (const char *)base64);
-		text += len;
+	size_t room = LINE_SHORT - AROUND_WORD - column;
+	for (const char *before = ""; *text; before = "\r\n ", room = ENCODED_WORD_BYTES / 3 * 4) {
+		size_t most = room / 4 * 3;
+		size_t len = base64_length(text, most < ENCODED_WORD_BYTES ? most : ENCODED_WORD_BYTES);
+		buffer_add_text(ret, before);
+		text += len > 0 ? add_base64_word(ret, text, len) : add_quoted_word(ret, text, room / 3);
 	}
 }
 

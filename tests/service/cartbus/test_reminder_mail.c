@@ -1,11 +1,14 @@
 /* test_reminder_mail.c: a mail that the kit composed comes apart as it went together */
+#include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
 #include "services/cartbus/texts/reminder_mail.h"
 #include "services/kit/mail/compose.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -67,6 +70,28 @@ static void a_folded_and_encoded_subject_comes_back_as_written(void **state)
 	mail_free(mail);
 }
 
+/* Wherever characters end: a mail reader that joins words first would lose what lies behind padding. */
+static void a_subject_of_any_characters_comes_back_whole(void **state)
+{
+	static const char *const starts[] = { "", "x", "xy" }, *const signs[] = { "漢", "ü", "\U0001f600", "ü漢" };
+
+	(void)state;
+	for (size_t start = 0; start < 3; start++) {
+		for (size_t sign = 0; sign < 4; sign++) {
+			_cleanup_(buffer_free) struct buffer mime = { 0 };
+			char subject[300], back[300];
+
+			snprintf(subject, sizeof(subject), "%s", starts[start]);
+			for (int i = 0; i < 40; i++)
+				strcat(subject, signs[sign]);
+			assert_int_equal(mail_header_text(&mime, "Subject", subject), 0);
+			buffer_add_text(&mime, "\r\nwords\r\n");
+			assert_int_equal(mime_header(buffer_bytes(&mime), "Subject", back, sizeof(back)), 0);
+			assert_string_equal(back, subject);
+		}
+	}
+}
+
 static void what_is_not_there_is_said_so(void **state)
 {
 	struct mail *mail = compose();
@@ -85,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_parts_come_back_as_written),
 		cmocka_unit_test(a_folded_and_encoded_subject_comes_back_as_written),
+		cmocka_unit_test(a_subject_of_any_characters_comes_back_whole),
 		cmocka_unit_test(what_is_not_there_is_said_so),
 	};
 
