@@ -570,6 +570,7 @@ int main(int argc, char **argv)
 	signal(SIGHUP, reload);
 	check_restored(&process);
 	open_broker(&process);
+	check_restored(&process); /* a restore may have begun before this process had the lock */
 	log_event(LOG_NOTICE, "ready log=%s head=%llu", broker_log_id(process.broker),
 		(unsigned long long)broker_head(process.broker));
 	notify("READY=1\nSTATUS=committing");

@@ -2,8 +2,8 @@
  * polish.c: lets a model improve the opening line of a reminder
  *
  * Promises:  pure. The model gets no address and no name of a shopper. Items' titles, which strangers can
- *            write, are data in the user's turn. Nothing gets into the mail that was not in the line, the
- *            shop's name or the titles.
+ *            write, are data in the user's turn. No link, number, currency or word for a discount gets into
+ *            the mail that was not in the line, the shop's name or the titles, as far as model/line.c finds it.
  * Read next: polish.h, model/line.c, services/carts/sender/polishing.c (asks the model)
  */
 #include "services/carts/letter/polish.h"
