@@ -34,7 +34,9 @@ struct client {
 
 struct waiting { /* for one answer */
 	struct list hook;
+	const struct client *client;
 	bool answered, ok;
+	bool broke; /* the session did, before the answer came */
 	struct client_said said;
 	struct buffer text;
 	char reason[256];
@@ -49,6 +51,7 @@ static struct waiting *waiting_new(struct client *client)
 {
 	struct waiting *waiting = memory_new(sizeof(*waiting));
 
+	waiting->client = client;
 	list_append(&client->waiting, &waiting->hook);
 	return waiting;
 }
@@ -252,6 +255,8 @@ static void hear_answer(void *context, bool ok, const char *text, bool more)
 	buffer_add_text(&waiting->text, text ? text : "");
 	waiting->ok = ok;
 	waiting->answered = !more;
+	/* looked at now: the next session may be ready before the caller wakes */
+	waiting->broke = !ok && runtime_phase(waiting->client->runtime) != RUNTIME_READY;
 }
 
 int client_ask(
@@ -275,7 +280,7 @@ int client_ask(
 	else
 		buffer_add(ret_json, waiting->text.data, waiting->text.len);
 	if (!failed && !waiting->ok)
-		failed = runtime_phase(client->runtime) == RUNTIME_READY ? -EPERM : -ECONNRESET;
+		failed = waiting->broke ? -ECONNRESET : -EPERM;
 	waiting_free(waiting);
 	return failed;
 }
