@@ -150,52 +150,49 @@ static void a_late_event_overwrites_nothing_newer(void **state)
 	harness_free(h);
 }
 
+/* What was said when, in the order of arrival, and what holds then. */
+struct word {
+	int minute;
+	Consent said, holds;
+};
+
+static void must_hold(const struct word *words, size_t count)
+{
+	struct harness *h = harness_new(&intake, NOON_US);
+	Consent holds = CONSENT_UNKNOWN;
+
+	for (size_t i = 0; i < count; i++) {
+		CartChanged changed = mug_of_ann_at(words[i].minute);
+
+		changed.consent = words[i].said;
+		when_changed(h, &changed);
+		if (harness_count(h, &topic_cart_state) > 0)
+			holds = said_row(h)->consent;
+		assert_int_equal(holds, words[i].holds);
+	}
+	harness_free(h);
+}
+
 /* A no that came last stays a no, whatever is delivered late; what says nothing about it takes nothing back. */
 static void the_newest_word_about_consent_holds(void **state)
 {
-	static const struct {
-		int minute;
-		Consent said, holds;
-	} table[] = { { 30, CONSENT_UNKNOWN, CONSENT_UNKNOWN }, { 10, CONSENT_YES, CONSENT_YES },
+	static const struct word words[] = { { 30, CONSENT_UNKNOWN, CONSENT_UNKNOWN }, { 10, CONSENT_YES, CONSENT_YES },
 		{ 40, CONSENT_NO, CONSENT_NO }, { 20, CONSENT_YES, CONSENT_NO }, { 50, CONSENT_UNKNOWN, CONSENT_NO },
 		{ 60, CONSENT_YES, CONSENT_YES } };
-	struct harness *h = harness_new(&intake, NOON_US);
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		CartChanged changed = mug_of_ann_at(table[i].minute);
-		changed.consent = table[i].said;
-		when_changed(h, &changed);
-		if (harness_count(h, &topic_cart_state) > 0)
-			assert_int_equal(said_row(h)->consent, table[i].holds);
-		else
-			assert_int_equal(table[i].holds, table[i - 1].holds);
-	}
-	harness_free(h);
+	must_hold(words, sizeof(words) / sizeof(words[0]));
 }
 
 /* The row's newest change says nothing about consent: a no between the yes and it counts, however late it is delivered. */
 static void a_no_that_is_delivered_late_counts_against_an_older_yes(void **state)
 {
-	static const struct {
-		int minute;
-		Consent said, holds;
-	} table[] = { { 10, CONSENT_YES, CONSENT_YES }, { 30, CONSENT_UNKNOWN, CONSENT_YES },
+	static const struct word words[] = { { 10, CONSENT_YES, CONSENT_YES }, { 30, CONSENT_UNKNOWN, CONSENT_YES },
 		{ 20, CONSENT_NO, CONSENT_NO }, { 15, CONSENT_YES, CONSENT_NO }, { 20, CONSENT_YES, CONSENT_NO },
 		{ 25, CONSENT_YES, CONSENT_YES }, { 25, CONSENT_NO, CONSENT_NO } };
-	struct harness *h = harness_new(&intake, NOON_US);
-	Consent holds = CONSENT_UNKNOWN;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		CartChanged changed = mug_of_ann_at(table[i].minute);
-		changed.consent = table[i].said;
-		when_changed(h, &changed);
-		if (harness_count(h, &topic_cart_state) > 0)
-			holds = said_row(h)->consent;
-		assert_int_equal(holds, table[i].holds);
-	}
-	harness_free(h);
+	must_hold(words, sizeof(words) / sizeof(words[0]));
 }
 
 /* Three events of one cart in each of their six orders end in the same row. */
