@@ -232,6 +232,21 @@ static void make_run_folder(const char *path)
 	check_made(path, "run", r);
 }
 
+/*
+ * A log whose restore did not end must not be opened: it is half in place, or still has the identity of the
+ * log that it was copied from.
+ */
+static void check_restored(const struct process *process)
+{
+	const char *state = config_get(process->config, "paths", NULL, "state");
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/" RESTORING_MARK, state);
+	if (access(path, F_OK) == 0)
+		die("a restore into %s did not come to its end: run cartbus restore again, with the same backup",
+			state);
+}
+
 static struct store *open_store(struct process *process, const struct store_options *options)
 {
 	char lock[600], why[512] = "";
@@ -248,6 +263,8 @@ static struct store *open_store(struct process *process, const struct store_opti
 			process->folder);
 	if (r < 0)
 		die("cannot lock %s: %s", lock, strerror(-r));
+	if (!options->accepts_loss)
+		check_restored(process); /* again: a restore may have begun before this process had the lock */
 	r = store_open(process->folder, options, &store, why);
 	if (r == -EUCLEAN)
 		die("cannot open the log in %s: it is damaged: %s. " BROKER_REMEDY
@@ -328,21 +345,6 @@ static int verify(struct process *process, const struct broker_options *options)
 		&settings, clock_wall_us(&process->clock));
 	topology_free(&process->topology);
 	return r;
-}
-
-/*
- * A log whose restore did not end must not be opened: it is half in place, or still has the identity of the
- * log that it was copied from.
- */
-static void check_restored(const struct process *process)
-{
-	const char *state = config_get(process->config, "paths", NULL, "state");
-	char path[600];
-
-	snprintf(path, sizeof(path), "%s/" RESTORING_MARK, state);
-	if (access(path, F_OK) == 0)
-		die("a restore into %s did not come to its end: run cartbus restore again, with the same backup",
-			state);
 }
 
 static void open_broker(struct process *process)
@@ -570,7 +572,6 @@ int main(int argc, char **argv)
 	signal(SIGHUP, reload);
 	check_restored(&process);
 	open_broker(&process);
-	check_restored(&process); /* a restore may have begun before this process had the lock */
 	log_event(LOG_NOTICE, "ready log=%s head=%llu", broker_log_id(process.broker),
 		(unsigned long long)broker_head(process.broker));
 	notify("READY=1\nSTATUS=committing");

@@ -325,17 +325,24 @@ static bool may_be_made_here(const char *path)
 }
 
 /*
- * Syncs the folders above. A writer may have been killed after it made one of them: that one is there, and
- * would be gone after a power cut.
+ * Syncs the folder above, and further ones as far as make_root may have made them. A writer may have been
+ * killed after it made one of them: that one is there, and would be gone after a power cut. A folder that
+ * this user may not read was not made by it.
  */
 static int sync_above(const char *path)
 {
 	char above[PATH_MAX], *slash;
 	int r = TEXT_COPY(above, path) ? 0 : -ENAMETOOLONG;
 
-	while (r == 0 && (slash = strrchr(above, '/')) && slash != above && may_be_made_here(above)) {
+	bool is_right_above = true;
+
+	while (r == 0 && (slash = strrchr(above, '/')) && slash != above &&
+		(is_right_above || may_be_made_here(above))) {
 		*slash = '\0';
 		r = file_sync_folder(above);
+		if (r == -EACCES && !is_right_above)
+			return 0;
+		is_right_above = false;
 	}
 	return r;
 }

@@ -91,6 +91,17 @@ static int each_store(struct restoring *restoring, store_fn *each)
 	return r;
 }
 
+static void remove_log_folder(const struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/broker", restoring->state);
+	rmdir(path);
+}
+
+/* A restore that failed leaves no empty folder: it may be of another user than the broker's. */
 /*
  * Takes the lock that a broker takes before it opens its log, so that none starts until the mark is set: the
  * erasures before that may take minutes. Where no broker ran yet, its folder is made for that.
@@ -110,20 +121,11 @@ static int keep_broker_away(struct restoring *restoring)
 		complain(restoring->command, "the broker runs: stop everything first");
 	else
 		complain(restoring->command, "%s: %s", path, strerror(-r));
+	if (restoring->made_folder)
+		remove_log_folder(restoring);
 	return EXIT_NO;
 }
 
-static void remove_log_folder(const struct restoring *restoring)
-{
-	char path[PATH_BYTES];
-
-	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/broker", restoring->state);
-	rmdir(path);
-}
-
-/* A restore that failed leaves no empty folder: it may be of another user than the broker's. */
 static void let_broker_start(const struct restoring *restoring, bool has_failed)
 {
 	if (restoring->log_lock < 0)

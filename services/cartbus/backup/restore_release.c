@@ -14,6 +14,7 @@
 #include "bus/actor/client.h"
 #include "bus/actor/runtime/sidelog.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
 #include "proto/platform_topics.h"
@@ -335,8 +336,9 @@ int restore_release(const struct command *command, bool unlearnt, bool key_is_lo
 	if (ended)
 		return ended;
 	snprintf(path, sizeof(path), "%s/restore.json", state);
-	if (unlink(path) == 0 || errno == ENOENT)
+	int r = unlink(path) == 0 || errno == ENOENT ? file_sync_folder(state) : -errno;
+	if (r == 0)
 		return EXIT_FINE;
-	complain(command, "%s: %s: remove it, or the next restore takes it for its own", path, strerror(errno));
+	complain(command, "%s: %s: remove it, or the next restore takes it for its own", path, strerror(-r));
 	return EXIT_NO;
 }

@@ -534,8 +534,8 @@ int64_t publisher_work(struct publisher *publisher)
 	int64_t wait_us = -1;
 
 	notice_phase(publisher);
+	keep_unkept(publisher); /* before the replay: what is kept makes room in its window */
 	replay_spool(publisher);
-	keep_unkept(publisher);
 	if (!list_empty(&publisher->waiting) && (publisher->changed || now_us(publisher) >= publisher->again_us))
 		decide_all(publisher);
 	runtime_spooled(publisher->runtime, to_replay(publisher));

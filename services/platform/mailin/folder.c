@@ -56,6 +56,7 @@ struct folder {
 	struct map *left;       /* names of mails for which aside/ had no room */
 	struct map *later;      /* names of mails that a route could not take now */
 	int64_t later_until_us; /* boot time: they are tried again */
+	int failed_now;         /* mails that this look had to leave for later */
 	int64_t look_at_us, report_at_us;
 	DIR *pass; /* a pass over the folder, which takes each mail once; NULL: none now */
 	struct list hands;
@@ -310,6 +311,7 @@ static void try_later(struct folder *folder, const char *name, const char *why)
 			name, why);
 	}
 	map_put(folder->later, bytes_of(name), folder);
+	folder->failed_now++;
 }
 
 static bool is_for_later(struct folder *folder, const char *name)
@@ -362,8 +364,8 @@ static bool find_route(
 static void read_into(int fd, struct routed *routed)
 {
 	_cleanup_free_ uint8_t *part = memory_new(READ_AT_ONCE);
-	ssize_t len;
-	while ((len = read(fd, part, READ_AT_ONCE)) > 0)
+	ssize_t len = 0;
+	while (!routed_has_failed(routed) && (len = read(fd, part, READ_AT_ONCE)) > 0)
 		routed_add(routed, BYTES(part, (size_t)len));
 	if (len < 0)
 		routed_fail(routed, -errno);
@@ -450,11 +452,15 @@ static void begin_pass(struct folder *folder)
 		die("%s: %s: the maildir of [mailin] folder has gone", path, strerror(errno));
 }
 
-/* Takes mails while fewer than HANDS_MOST are in hand. The next folder_look goes on from there. */
+/*
+ * Takes mails while fewer than HANDS_MOST are in hand, and until as many had to be left for later. The next
+ * folder_look goes on from there.
+ */
 static void go_on(struct folder *folder)
 {
 	const struct dirent *entry = NULL;
-	while (folder->hand_count < HANDS_MOST && (entry = readdir(folder->pass)))
+	folder->failed_now = 0;
+	while (folder->hand_count < HANDS_MOST && folder->failed_now < HANDS_MOST && (entry = readdir(folder->pass)))
 		if (entry->d_name[0] != '.' && !is_in_hand(folder, entry->d_name) &&
 			!map_get(folder->left, bytes_of(entry->d_name)))
 			look_at(folder, entry->d_name);

@@ -96,6 +96,11 @@ void routed_fail(struct routed *routed, int r)
 	routed->error = routed->error < 0 ? routed->error : r;
 }
 
+bool routed_has_failed(const struct routed *routed)
+{
+	return routed->error < 0;
+}
+
 size_t routed_memory(const struct routed *routed)
 {
 	return routed ? routed->text.len : 0;

@@ -34,8 +34,9 @@ struct routed *routed_new(struct routing *routing, const struct mailbox *mailbox
 /* to be called before routed_finish, or to get no answer; takes NULL */
 void routed_free(struct routed *routed);
 void routed_add(struct routed *routed, struct bytes part);
-void routed_fail(struct routed *routed, int r);    /* its source failed, with this negative errno */
-size_t routed_memory(const struct routed *routed); /* bytes of the mail in memory; 0 for NULL */
+void routed_fail(struct routed *routed, int r);      /* its source failed, with this negative errno */
+bool routed_has_failed(const struct routed *routed); /* what is added from now on counts for nothing */
+size_t routed_memory(const struct routed *routed);   /* bytes of the mail in memory; 0 for NULL */
 /*
  * To be called when the mail is complete. `answer` is called once, perhaps inside this call; then `routed` is
  * freed. The mail is on disk before the message is published. Strings are borrowed for the call.
