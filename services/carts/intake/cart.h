@@ -45,6 +45,8 @@ void cart_learn_ids(CartState *row, const CartIds *ids, bool newer);
  * one time a no counts. `at_us` is the platform's time.
  */
 void cart_take_consent(CartState *row, Consent consent, bool is_unreadable, int64_t at_us);
+/* Sets the time of the row's newest change. The consent in a row of a release before 0.3 keeps its time. */
+void cart_set_changed(CartState *row, int64_t at_us);
 /* `url` may be "". The platform of a row is that of its URL: it decides to which hosts the URL may lead. */
 void cart_take_way_back(CartState *row, const char *url, Platform platform, bool newer);
 bool cart_has_address(const CartState *row);

@@ -177,7 +177,7 @@ void cart_merge(CartState *winner, CartState *loser, int64_t now_us)
 	for (int i = 0; i < loser->merged_from_count; i++)
 		take_spent_steps(winner, loser->merged_from[i], now_us);
 	winner->abandoned_us = later(winner->abandoned_us, loser->abandoned_us);
-	winner->changed_us = later(winner->changed_us, loser->changed_us);
+	cart_set_changed(winner, later(winner->changed_us, loser->changed_us));
 	winner->revision = (winner->revision > loser->revision ? winner->revision : loser->revision) + 1;
 	close_merged(loser, winner->ids.cart_id, now_us);
 }

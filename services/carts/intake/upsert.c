@@ -34,6 +34,13 @@ void cart_take_consent(CartState *row, Consent consent, bool is_unreadable, int6
 	row->consent_us = at_us;
 }
 
+void cart_set_changed(CartState *row, int64_t at_us)
+{
+	if (at_us > row->changed_us && row->consent != CONSENT_UNKNOWN)
+		row->consent_us = consent_us(row);
+	row->changed_us = at_us;
+}
+
 void cart_take_way_back(CartState *row, const char *url, Platform platform, bool newer)
 {
 	bool takes_url = *url && (newer || !*row->recovery_url);
@@ -277,7 +284,7 @@ static bool take(CartState *row, const CartChanged *changed)
 	take_contents(row, changed, newer);
 	take_rest(row, changed, newer);
 	if (newer)
-		row->changed_us = at_us;
+		cart_set_changed(row, at_us);
 	return newer;
 }
 

@@ -108,11 +108,18 @@ static int count_opening(const struct smtp *smtp)
 	return n;
 }
 
+/* A connection is kept only after a mail that was sent: after any other end its state is not known. */
+static bool keeps_connection(const struct smtp_transfer *transfer)
+{
+	return smtp_transfer_result(transfer).end == MAIL_SENT && !transfer->trouble[0];
+}
+
 static bool any_open(const struct smtp *smtp)
 {
 	LIST_EACH (hook, &smtp->active) {
 		const struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);
-		if (!transfer->has_ended && transfer->connection->is_open)
+		if (transfer->connection && transfer->connection->is_open &&
+			(!transfer->has_ended || keeps_connection(transfer)))
 			return true;
 	}
 	return !list_empty(&smtp->idle);
@@ -286,10 +293,13 @@ static void finish(struct smtp *smtp, struct smtp_transfer *transfer)
 	struct mail_result result = smtp_transfer_result(transfer);
 	if (mail_is_throttled(transfer->answer.code, transfer->answer.text))
 		metrics_throttled_by("mail");
-	if (result.end == MAIL_SENT && !transfer->trouble[0]) {
+	if (keeps_connection(transfer)) {
 		list_append(&smtp->idle, &transfer->connection->hook);
 		smtp_connection_wait(transfer->connection, EPOLLIN | EPOLLRDHUP);
 		transfer->connection = NULL;
+	} else if (transfer->connection && transfer->connection->is_open) {
+		smtp->circuit.next_us =
+			now_us(smtp); /* its place at the server is free: a connection may be tried at once */
 	}
 	smtp_transfer_free(transfer);
 	effect_done(effect, &result);

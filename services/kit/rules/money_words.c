@@ -21,7 +21,7 @@ static void scanned_clear(struct scanned *scanned)
 	buffer_free(&scanned->buffer);
 }
 
-/* A "#" begins no comment here. */
+/* A "#" begins no comment here, and control characters separate words. */
 static bool scan_any(const char *text, struct scanned *ret)
 {
 	_cleanup_(buffer_free) struct buffer copy = { 0 };
@@ -29,7 +29,7 @@ static bool scan_any(const char *text, struct scanned *ret)
 
 	buffer_add_text(&copy, text);
 	for (size_t i = 0; i < copy.len; i++)
-		if (copy.data[i] == '#')
+		if (copy.data[i] == '#' || (copy.data[i] < ' ' && copy.data[i] != '\n'))
 			copy.data[i] = ' ';
 	if (rules_tokens(buffer_text(&copy), &ret->buffer, &error) < 0)
 		return false;

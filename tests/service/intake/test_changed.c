@@ -1,6 +1,7 @@
 /* test_changed.c: what a cart.changed makes of the list of carts */
 #include "bus/base/text.h"
 #include "given.h"
+#include "services/carts/intake/cart.h"
 #include <stdio.h>
 
 static void a_new_cart_gets_a_row_and_a_timer(void **state)
@@ -193,6 +194,21 @@ static void a_no_that_is_delivered_late_counts_against_an_older_yes(void **state
 
 	(void)state;
 	must_hold(words, sizeof(words) / sizeof(words[0]));
+}
+
+/* It has no time of its consent: that is the time of its newest change then, and stays so. */
+static void the_consent_in_a_row_of_an_older_release_grows_no_younger(void **state)
+{
+	CartState row = { .consent = CONSENT_YES, .changed_us = MINUTE(10) };
+	CartChanged silent = mug_of_ann_at(30), no = mug_of_ann_at(20);
+
+	(void)state;
+	no.consent = CONSENT_NO;
+	cart_upsert(&row, &silent, NOON_US);
+	assert_int_equal(row.consent, CONSENT_YES);
+	cart_upsert(&row, &no, NOON_US);
+	assert_int_equal(row.consent, CONSENT_NO);
+	assert_int_equal(row.changed_us, MINUTE(30));
 }
 
 /* Three events of one cart in each of their six orders end in the same row. */
@@ -517,6 +533,7 @@ int main(void)
 		cmocka_unit_test(a_late_event_overwrites_nothing_newer),
 		cmocka_unit_test(the_newest_word_about_consent_holds),
 		cmocka_unit_test(a_no_that_is_delivered_late_counts_against_an_older_yes),
+		cmocka_unit_test(the_consent_in_a_row_of_an_older_release_grows_no_younger),
 		cmocka_unit_test(the_order_of_arrival_does_not_matter),
 		cmocka_unit_test(a_cart_without_an_address_waits_for_one),
 		cmocka_unit_test(an_older_event_may_bring_the_address_and_the_clock_goes_on),

@@ -120,12 +120,6 @@ static void serve(void)
 		reads_body = false;
 		reply(NULL, "220 here");
 	}
-	int further = peer < 0 ? -1 : accept4(listener, NULL, NULL, SOCK_NONBLOCK);
-	if (further >= 0) {
-		turned_away++;
-		assert_true(send(further, "421 4.7.0 one is enough\r\n", 25, MSG_NOSIGNAL) > 0);
-		close(further);
-	}
 	ssize_t n = peer < 0 ? 0 : take(lines + lines_len, sizeof(lines) - 1 - lines_len);
 	lines_len += n > 0 ? (size_t)n : 0;
 	lines[lines_len] = '\0';
@@ -136,6 +130,12 @@ static void serve(void)
 	}
 	if (peer >= 0 && n == 0)
 		hang_up();
+	int further = peer < 0 ? -1 : accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+	if (further >= 0) {
+		turned_away++;
+		assert_true(send(further, "421 4.7.0 one is enough\r\n", 25, MSG_NOSIGNAL) > 0);
+		close(further);
+	}
 }
 
 /* ---- around it ---- */
@@ -571,6 +571,34 @@ static void a_server_that_admits_one_connection_gets_all_mails_over_it(void **st
 	assert_int_equal(connections, 1);
 }
 
+/* No time passes: the further connection that was refused is tried again when the only one has ended. */
+static void a_mail_that_is_refused_leaves_its_place_to_the_next(void **state)
+{
+	static struct clock clock;
+	struct effect effects[2] = { 0 };
+
+	(void)state;
+	driver->close(driver->self);
+	clock = clock_virtual(US_PER_HOUR);
+	begin(3, &clock);
+	silent_at = "DATA\r\n";
+	driver->start(driver->self, &effects[0], mail);
+	for (int i = 0; i < PATIENCE_MS / LOOK_MS && !is_silent(); i++)
+		work();
+	driver->start(driver->self, &effects[1], mail);
+	for (int i = 0; i < PATIENCE_MS / LOOK_MS && turned_away == 0; i++)
+		work();
+	for (int i = 0; i < QUIET_ROUNDS; i++)
+		work();
+	assert_int_equal(turned_away, 1);
+	silent_at = NULL;
+	reply("550 5.7.1 not this one", NULL);
+	await(&effects[0], 0, 1);
+	assert_int_equal(effects[0].result.end, MAIL_REFUSED);
+	await(&effects[1], 0, 1);
+	assert_int_equal(effects[1].result.end, MAIL_SENT);
+}
+
 static void a_server_that_says_too_much_or_too_soon_gets_no_mail(void **state)
 {
 	static char endless[33 * 1024];
@@ -625,6 +653,7 @@ int main(void)
 		TEST(a_server_that_does_not_answer_is_waited_for_as_long_as_the_rfc_says),
 		TEST(while_the_server_is_away_one_mail_is_given_back_and_the_others_wait_in_their_order),
 		TEST(a_server_that_admits_one_connection_gets_all_mails_over_it),
+		TEST(a_mail_that_is_refused_leaves_its_place_to_the_next),
 		TEST(a_server_that_says_too_much_or_too_soon_gets_no_mail),
 		TEST(a_transport_that_is_closed_leaves_no_descriptor_open),
 	};
