@@ -298,8 +298,8 @@ static void finish(struct smtp *smtp, struct smtp_transfer *transfer)
 		smtp_connection_wait(transfer->connection, EPOLLIN | EPOLLRDHUP);
 		transfer->connection = NULL;
 	} else if (transfer->connection && transfer->connection->is_open) {
-		smtp->circuit.next_us =
-			now_us(smtp); /* its place at the server is free: a connection may be tried at once */
+		/* its place at the server is free: a connection may be tried at once */
+		smtp->circuit.next_us = now_us(smtp);
 	}
 	smtp_transfer_free(transfer);
 	effect_done(effect, &result);
