@@ -244,30 +244,34 @@ int settings_export_try(const struct config *config, char ret_why[512])
 	return r;
 }
 
-/* --- the address that the gateway listens at --- */
+/* --- the address that an HTTP server listens at --- */
 
 static bool is_of_another_machine(int error)
 {
 	return error == -EADDRNOTAVAIL || error == -EAFNOSUPPORT;
 }
 
-static void explain(const struct config *config, int error, char ret_why[512])
+static void explain(const struct config *config, const char *section, int error, char ret_why[512])
 {
-	const char *remedy = is_of_another_machine(error)
-		? "this machine has no such address (ip addr lists those that it has): [gateway] listen names one"
-		: "is another gateway running? [gateway] port chooses another";
+	char remedy[160];
 
-	snprintf(ret_why, 512, "cannot listen on %s port %s: %s; %s", config_get(config, "gateway", NULL, "listen"),
-		config_get(config, "gateway", NULL, "port"), strerror(-error), remedy);
+	if (is_of_another_machine(error))
+		snprintf(remedy, sizeof(remedy),
+			"this machine has no such address (ip addr lists those that it has): [%s] listen names one",
+			section);
+	else
+		snprintf(remedy, sizeof(remedy), "is another %s running? [%s] port chooses another", section, section);
+	snprintf(ret_why, 512, "cannot listen on %s port %s: %s; %s", config_get(config, section, NULL, "listen"),
+		config_get(config, section, NULL, "port"), strerror(-error), remedy);
 }
 
-int settings_listen(const struct config *config, int backlog, char ret_why[512])
+int settings_listen(const struct config *config, const char *section, int backlog, char ret_why[512])
 {
 	int fd = listen_at(
-		config_get(config, "gateway", NULL, "listen"), config_get(config, "gateway", NULL, "port"), backlog);
+		config_get(config, section, NULL, "listen"), config_get(config, section, NULL, "port"), backlog);
 
 	if (fd < 0)
-		explain(config, fd, ret_why);
+		explain(config, section, fd, ret_why);
 	return fd;
 }
 
@@ -279,6 +283,6 @@ int settings_listen_try(const struct config *config, char ret_why[512])
 		close(fd);
 	if (!is_of_another_machine(fd))
 		return 0;
-	explain(config, fd, ret_why);
+	explain(config, "gateway", fd, ret_why);
 	return fd;
 }

@@ -28,10 +28,10 @@ int settings_export_try(const struct config *config, char ret_why[512]);
 /* ---- the address that the gateway listens at: the gateway takes it, and `cartbus config check` tries it ---- */
 
 /*
- * Makes a socket at [gateway] listen and port; `backlog` as in listen_at(). A negative errno; ret_why gives
+ * Makes a socket at `listen` and `port` of the section; `backlog` as in listen_at(). A negative errno; ret_why gives
  * the reason.
  */
-int settings_listen(const struct config *config, int backlog, char ret_why[512]);
+int settings_listen(const struct config *config, const char *section, int backlog, char ret_why[512]);
 /*
  * Does this machine have the address of [gateway] listen? 0, or a negative errno with the same texts. The
  * port is not checked.

@@ -21,7 +21,7 @@
 #include "services/kit/web/web.h"
 #include "services/platform/gateway/dispatch.h"
 #include "services/platform/gateway/downtime.h"
-#include "services/platform/gateway/listen.h"
+#include "services/kit/settings/listen.h"
 #include "services/platform/gateway/route.h"
 #include <limits.h>
 #include <stdio.h>
@@ -250,7 +250,7 @@ static void listen_http(struct http *http, const struct config *config)
 
 	web_proxies_parse(config_get(config, "gateway", NULL, "trusted-proxy"), &http->proxies);
 	http->proxies.header = (enum web_proxy_header)config_word(config, "gateway", NULL, "proxy-header");
-	http->web = web_new(listen_socket(config), &limits, &owner, &http->proxies, http->clock);
+	http->web = web_new(listen_socket(config, "gateway"), &limits, &owner, &http->proxies, http->clock);
 	if (!http->web)
 		die("the HTTP server does not start: too many open files?");
 }

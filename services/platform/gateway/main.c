@@ -6,7 +6,7 @@
 #include "services/platform/gateway/dispatch.h"
 #include "services/platform/gateway/gateway.h"
 #include "services/platform/gateway/http.h"
-#include "services/platform/gateway/listen.h"
+#include "services/kit/settings/listen.h"
 #include <malloc.h>
 
 enum { BODY_OF_ITS_OWN_BYTES = 32 * 1024 };
@@ -14,7 +14,7 @@ enum { BODY_OF_ITS_OWN_BYTES = 32 * 1024 };
 static void check(const struct config *config)
 {
 	dispatch_check();
-	listen_check(config);
+	listen_check(config, "gateway");
 	secrets_close(secrets_open(config_get(config, "paths", NULL, "shops"), secrets_folder(config)));
 }
 

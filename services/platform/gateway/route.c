@@ -8,6 +8,7 @@
 #include "bus/base/text.h"
 #include "services/kit/blobs/blob_uses.h"
 #include "services/kit/shop/shop.h"
+#include "services/kit/web/path.h"
 #include <ctype.h>
 #include <stdio.h>
 
@@ -34,21 +35,6 @@ static const char *allow_of(unsigned methods)
 
 /* ---- segments ---- */
 
-/* Takes the next segment of a path, without its slash. false: there is none. */
-static bool take_segment(const char **path, struct bytes *ret)
-{
-	if (**path != '/')
-		return false;
-	*ret = BYTES(*path + 1, strcspn(*path + 1, "/"));
-	*path += 1 + ret->len;
-	return true;
-}
-
-static bool is_name(struct bytes pattern)
-{
-	return pattern.len > 2 && *(const char *)pattern.data == '<';
-}
-
 static bool name_fits(struct bytes pattern, const char *name)
 {
 	if (bytes_equal(pattern, bytes_of("<shop>")))
@@ -62,8 +48,9 @@ struct names {
 	size_t used;
 };
 
-static bool take_name(struct names *names, struct bytes pattern, struct bytes segment)
+static bool take_name(struct bytes pattern, struct bytes segment, void *context)
 {
+	struct names *names = context;
 	char *to = names->of->names_room + names->used;
 
 	if (names->count == SUBMISSION_NAMES_MAX ||
@@ -80,19 +67,12 @@ static void forget_names(struct submission *submission)
 		submission->names[i] = "";
 }
 
-static bool path_fits(const char *pattern, const char *path, struct submission *ret)
+static bool names_fit(const char *pattern, const char *path, struct submission *ret)
 {
 	struct names names = { .of = ret };
-	struct bytes expected, segment;
 
 	forget_names(ret);
-	while (take_segment(&pattern, &expected)) {
-		if (!take_segment(&path, &segment))
-			return false;
-		if (is_name(expected) ? !take_name(&names, expected, segment) : !bytes_equal(expected, segment))
-			return false;
-	}
-	return !*pattern && !*path;
+	return path_fits(pattern, path, take_name, &names);
 }
 
 /* ---- scripts of other origins ---- */
@@ -129,7 +109,7 @@ static void find_cors(const struct endpoint *row, const char *path, struct submi
 	forget_names(ret);
 	ret->cors = row ? row->cors : NULL;
 	if (row)
-		path_fits(row->path, path, ret);
+		names_fit(row->path, path, ret);
 }
 
 void route_find(const struct endpoint *const *tables, const char *method, const char *path, struct submission *ret)
@@ -140,7 +120,7 @@ void route_find(const struct endpoint *const *tables, const char *method, const 
 	ret->endpoint = NULL;
 	for (const struct endpoint *const *table = tables; *table; table++)
 		for (const struct endpoint *row = *table; row->path; row++) {
-			if (!path_fits(row->path, path, ret))
+			if (!names_fit(row->path, path, ret))
 				continue;
 			understood |= row->methods | (row->cors ? OPTIONS : 0);
 			with_cors = with_cors || !row->cors ? with_cors : row;

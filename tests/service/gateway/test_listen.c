@@ -1,6 +1,6 @@
 /* test_listen.c: where the gateway listens, and what the admin is told when it cannot */
+#include "services/kit/settings/listen.h"
 #include "services/kit/settings/settings.h"
-#include "services/platform/gateway/listen.h"
 #include "tests/unit/stderr_of.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -64,12 +64,12 @@ static int teardown(void **state)
 
 static void check(void)
 {
-	listen_check(config);
+	listen_check(config, "gateway");
 }
 
 static void begin(void)
 {
-	listen_socket(config);
+	listen_socket(config, "gateway");
 }
 
 /* `why` NULL: it goes well. What it says is in `words`. */
@@ -107,10 +107,10 @@ static void a_port_that_is_free_is_listened_at(void **state)
 	int fd;
 
 	(void)state;
-	listen_check(config);
+	listen_check(config, "gateway");
 	assert_false(can_connect());
 	must_have_left_nothing_open();
-	fd = listen_socket(config);
+	fd = listen_socket(config, "gateway");
 	assert_int_equal(fd, next);
 	assert_true(can_connect());
 	assert_int_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
@@ -132,11 +132,11 @@ static void a_port_that_is_taken_is_a_fault_where_it_cannot_be_the_gateways_own(
 	assert_int_equal(listen(held, BACKLOG), 0);
 	snprintf(why, sizeof(why), "cannot listen on 127.0.0.1 port %d: Address already in use; %s", port, remedy);
 	must_end(begin, why);
-	listen_check(config);
+	listen_check(config, "gateway");
 	must_have_left_nothing_open();
 	snprintf(ours, sizeof(ours), "%d", port);
 	setenv(LISTENS, ours, 1);
-	listen_check(config);
+	listen_check(config, "gateway");
 	setenv(LISTENS, OTHERS, 1);
 	must_end(check, why);
 }
@@ -156,7 +156,7 @@ static void be_handed_one(void)
 {
 	hand_over("1", true);
 	dup2(held, HANDED);
-	if (listen_socket(config) != HANDED || (fcntl(HANDED, F_GETFL) & O_NONBLOCK) == 0 ||
+	if (listen_socket(config, "gateway") != HANDED || (fcntl(HANDED, F_GETFL) & O_NONBLOCK) == 0 ||
 		fcntl(HANDED, F_GETFD) != FD_CLOEXEC || getenv(LISTENS))
 		_exit(2);
 }
@@ -212,7 +212,7 @@ static void where_a_socket_is_handed_over_no_address_is_tried(void **state)
 	assert_int_equal(listen(held, BACKLOG), 0);
 	setenv(LISTENS, OTHERS, 1);
 	hand_over("1", true);
-	listen_check(config);
+	listen_check(config, "gateway");
 	must_end(check, NULL);
 	hand_over("1", false);
 	must_end(check, "cannot listen on ");
