@@ -194,8 +194,7 @@ static int say_mode(const struct command *command, struct client *client, const 
 	ShopStatus status = { .mode = (ShopMode)json_integer_value(json_object_get(learnt, "mode")),
 		.priority = (uint32_t)json_integer_value(json_object_get(learnt, "priority")),
 		.resumes_to = (ShopMode)json_integer_value(json_object_get(learnt, "resumes_to")),
-		.at_us = clock_wall_us(&command->clock),
-		.version = now ? now->version + 1 : 1 };
+		.at_us = clock_wall_us(&command->clock) };
 	bool is_of_all = strcmp(shop, SHOP_OF_ALL) == 0;
 	int is = strictness(now ? now->mode : is_of_all ? MODE_LIVE : MODE_OBSERVE), was = strictness(status.mode);
 	uint64_t seq;

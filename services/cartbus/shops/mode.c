@@ -26,43 +26,6 @@
 enum { PRIORITY_MAX = 1000000 };
 #define LIST_PATIENCE_US (1 * US_PER_S) /* a list of shops does not wait long for a broker that is away */
 
-static const char *const names[] = { "observe", "mail-me", "live", "paused" };
-
-const char *mode_name(ShopMode mode)
-{
-	return (size_t)mode < sizeof(names) / sizeof(*names) ? names[mode] : "?";
-}
-
-static int mode_of(const char *name, ShopMode *ret)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strcmp(names[i], name) == 0) {
-			*ret = (ShopMode)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
-/* What it is in, but for a pause; `now` may be NULL. */
-static ShopMode mode_resumed(const ShopStatus *now)
-{
-	if (!now)
-		return MODE_OBSERVE;
-	return now->mode == MODE_PAUSED ? now->resumes_to : now->mode;
-}
-
-static const char *mode_line(const ShopStatus *status, char ret[80])
-{
-	if (!status)
-		snprintf(ret, 80, "observe, as nothing was said");
-	else if (status->mode == MODE_PAUSED)
-		snprintf(ret, 80, "paused, priority %u, by %.40s", status->priority, status->who);
-	else
-		snprintf(ret, 80, "%s", mode_name(status->mode));
-	return ret;
-}
-
 const ShopStatus *modes_find(const struct modes *modes, const char *shop)
 {
 	for (int i = 0; i < modes->count; i++) {
@@ -136,23 +99,13 @@ void modes_load(const struct command *command, struct modes *ret)
 	client_free(client);
 }
 
-/* Only the last status is kept: it has to tell what those before it said. */
-static int64_t resumed_us(const ShopStatus *before, const ShopStatus *status)
-{
-	if (!before)
-		return 0;
-	if (before->mode == MODE_PAUSED && before->priority == STOP_PRIORITY && status->mode != MODE_PAUSED)
-		return status->at_us;
-	return before->resumed_us;
-}
-
 int mode_say(const struct command *command, struct client *client, const char *shop, const ShopStatus *before,
 	ShopStatus *status, uint64_t *ret_seq)
 {
 	struct client_said said;
-	char idem[64], why[256], was[80], is[80];
+	char key[MODE_KEY_ROOM], why[256], was[MODE_LINE_ROOM], is[MODE_LINE_ROOM];
 
-	status->resumed_us = resumed_us(before, status);
+	mode_follow(before, status);
 	if (record_change(command, client,
 		    &(struct record){ .shop = shop,
 			    .action = "shop_mode",
@@ -160,9 +113,8 @@ int mode_say(const struct command *command, struct client *client, const char *s
 			    .before = mode_line(before, was),
 			    .after = mode_line(status, is) }) != EXIT_FINE)
 		return EXIT_NO;
-	snprintf(idem, sizeof(idem), "mode/%llu", (unsigned long long)status->version);
-	if (CLIENT_SAY(client, shop_status, status, &said, why, .shop = shop, .key = shop, .idem = idem,
-		    .version = status->version)) {
+	if (CLIENT_SAY(client, shop_status, status, &said, why, .shop = shop, .key = shop,
+		    .idem = mode_key(status, key), .version = status->version)) {
 		complain(command, "%s", why);
 		return EXIT_NO;
 	}
@@ -203,7 +155,6 @@ static int set_mode(const struct command *command, struct client *client, const 
 				now->priority, now->reason, now->priority);
 		return EXIT_NO;
 	}
-	wanted->version = now ? now->version + 1 : 1;
 	wanted->resumes_to = mode_resumed(now);
 	failed = mode_say(command, client, shop, now, wanted, &seq);
 	return failed ? failed : tell_mode(command, shop, wanted, seq);
@@ -243,7 +194,7 @@ int command_shop_mode(struct command *command, int argc, char **argv)
 				"answers.\v"
 				"Examples:\n  cartbus shop mode demo live\n  cartbus shop mode demo paused --reason "
 				"'wrong prices'" });
-	if (mode_of(words[1], &wanted.mode)) {
+	if (mode_named(words[1], &wanted.mode)) {
 		complain(command, "a mode is one of observe, mail-me, live, paused; not \"%s\"", words[1]);
 		return EXIT_USAGE;
 	}
@@ -335,10 +286,9 @@ static int print_stop(
 	return EXIT_FINE;
 }
 
-static void fill(const struct command *command, const struct stopping *stopping, const ShopStatus *now, ShopStatus *ret)
+static void fill(const struct command *command, const struct stopping *stopping, ShopStatus *ret)
 {
 	ret->priority = STOP_PRIORITY;
-	ret->version = now ? now->version + 1 : 1;
 	ret->at_us = clock_wall_us(&command->clock);
 	TEXT_COPY(ret->reason, stopping->reason);
 	TEXT_COPY(ret->who, operator_name());
@@ -357,7 +307,7 @@ static int stop(
 			now->reason[0] ? now->reason : "no reason given");
 		return EXIT_FINE;
 	}
-	fill(command, stopping, now, &wanted);
+	fill(command, stopping, &wanted);
 	return mode_say(command, client, stopping->shop, now, &wanted, &seq)
 		? EXIT_NO
 		: print_stop(command, stopping, &wanted, seq);
@@ -379,7 +329,7 @@ static int resume(
 			subject(stopping), now->priority, now->who, now->reason, now->priority);
 		return EXIT_NO;
 	}
-	fill(command, stopping, now, &wanted);
+	fill(command, stopping, &wanted);
 	return mode_say(command, client, stopping->shop, now, &wanted, &seq)
 		? EXIT_NO
 		: print_stop(command, stopping, &wanted, seq);

@@ -4,8 +4,7 @@
 
 #include "proto/platform_topics.h"
 #include "services/cartbus/core/command.h"
-
-const char *mode_name(ShopMode mode); /* "mail-me" */
+#include "services/kit/shop/mode.h"
 
 enum { MODES_MAX = 512 };
 
@@ -25,12 +24,9 @@ void modes_fold(struct modes *modes, const struct entry *entry); /* of shop.stat
 /* The same for one who has asked before: an exit; complains when it fails. */
 struct client;
 int modes_load_from(const struct command *command, struct client *client, struct modes *ret);
-enum {
-	STOP_PRIORITY = 100
-}; /* of a stop, and of a pause for complaints: a slip of `cartbus shop mode` does not lift it */
 /*
- * Publishes the mode, after an audit of the change; `before` may be NULL. Complains and returns an exit code
- * on failure.
+ * Publishes the mode that follows `before` (NULL: none was said), after an audit of the change. Complains and
+ * returns an exit code on failure.
  */
 int mode_say(const struct command *command, struct client *client, const char *shop, const ShopStatus *before,
 	ShopStatus *status, uint64_t *ret_seq);

@@ -58,7 +58,10 @@ struct page {
 	const char *title; /* English; the catalogue of services/console has its translation */
 	const char *help;  /* of the handbook: "owner.md#rules" */
 
-	/* Of a page that acts. 0, or the status of a refusal, as `query`. Publishes, and names the next page. */
+	/*
+	 * Of a page that acts. 0, or the status of a refusal, as `query`; PAGE_ANSWERED: it answered by itself. Publishes, and names the next
+	 * page.
+	 */
 	unsigned (*act)(struct page_call *call);
 };
 
@@ -68,7 +71,7 @@ extern const struct remembers *const registered_page_folds[];
 
 /* ---- one request for a page ---- */
 
-enum { PAGE_NAMES_MAX = 4, PAGE_SAID_MAX = 4, PAGE_PLACE_MAX = 512 };
+enum { PAGE_NAMES_MAX = 4, PAGE_SAID_MAX = 4, PAGE_PLACE_MAX = 512, PAGE_ANSWERED = 1 };
 
 /* A message that an act publishes. All strings are copied. */
 struct page_said {
@@ -84,7 +87,7 @@ struct page_call {
 	int name_count;
 	struct page_name {
 		char name[24], value[200];
-	} names[PAGE_NAMES_MAX]; /* of the path */
+	} names[PAGE_NAMES_MAX];  /* of the path */
 	const struct form *query; /* behind the `?` */
 	const struct form *form;  /* of an act; NULL for a page that reads */
 	char once[40];            /* of an act: names this form, so that it acts once */
@@ -92,13 +95,14 @@ struct page_call {
 	const char *person; /* the name; "": nobody has signed in */
 	bool (*may)(const struct page_call *call, enum right right, const char *shop);
 	void *visitor; /* the console's */
-	char locale[LOCALE_ROOM];
+	char language[LOCALE_ROOM]; /* of the words, one of those that the catalogues have */
+	char locale[LOCALE_ROOM];   /* of numbers, money and days */
 
 	const struct state *state;
 	const struct config *config;
 	const struct clock *clock;
-	int64_t now_us; /* wall time */
-	const char *shop; /* of the path; SHOP_OF_ALL without one */
+	int64_t now_us;          /* wall time */
+	const char *shop;        /* of the path; SHOP_OF_ALL without one */
 	const struct shop *conf; /* its shop.conf in use; NULL: there is none */
 	const char *zone;        /* of the shop, else UTC */
 	json_t *answer;          /* the broker's; NULL: it is away, or nothing was asked */
@@ -123,11 +127,24 @@ bool page_may(const struct page_call *call, enum right right); /* of the call's 
  * key of its own each goes under the form's once, so that a second press of the button, or the same form after a crash, changes
  * nothing. More than PAGE_SAID_MAX, or a message that is too long, is a bug.
  */
-void page_publish(struct page_call *call, const struct topic *topic, const struct publish_options *how, const void *message);
+void page_publish(
+	struct page_call *call, const struct topic *topic, const struct publish_options *how, const void *message);
 #define PAGE_SAY(call, topic, message, ...)                                                                            \
 	page_publish((call), &topic_##topic, &(struct publish_options){ __VA_ARGS__ },                                 \
 		(const topic_message_##topic *)(message))
 /* The page to which the browser is sent after the act: a path and perhaps a query. */
 void page_then(struct page_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- for the console ---- */
+
+/*
+ * Finds the first row of this method that fits the path, and fills in call->page and the names. false: there is none; *ret_other tells
+ * whether another method has one.
+ */
+bool page_find(const struct page *const *tables, enum page_method method, const char *path, struct page_call *call,
+	bool *ret_other);
+/* NULL: all rows are valid; else the reason. */
+const char *pages_fault(const struct page *const *tables, char ret_why[200]);
+void page_call_clear(struct page_call *call); /* frees what it owns */
 
 #endif
