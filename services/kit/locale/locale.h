@@ -31,10 +31,31 @@ void locale_blend(const char *words, const char *shopper, char ret[LOCALE_ROOM])
 
 /* --- words.c: the results are always terminated, and readable even if ICU lacks the data --- */
 
-/* "21. November", "Samstag", "21. November 2026 um 02:04 MEZ" */
-enum locale_day { LOCALE_DATE, LOCALE_WEEKDAY, LOCALE_MOMENT };
+enum locale_day {
+	LOCALE_DATE,        /* "21. November" */
+	LOCALE_WEEKDAY,     /* "Samstag" */
+	LOCALE_MOMENT,      /* "21. November 2026 um 02:04 MEZ" */
+	LOCALE_SHORT,       /* "21. Nov., 02:04" */
+	LOCALE_SHORT_YEAR,  /* "21. Nov. 2026, 02:04" */
+	LOCALE_SHORT_ZONE,  /* "21. Nov. 2026, 02:04 MEZ": for an hour that comes twice */
+	LOCALE_CLOCK,       /* "02:04" */
+	LOCALE_CLOCK_ZONE,  /* "02:04 MEZ" */
+	LOCALE_DAY,         /* "Sa., 21. Nov." */
+	LOCALE_DAY_YEAR,    /* "Sa., 21. Nov. 2026" */
+	LOCALE_DAY_OF_MONTH /* "21. Nov." */
+};
 
 void locale_number(uint64_t number, const char *tag, char *ret, int room);
+void locale_integer(int64_t number, const char *tag, char *ret, int room);
+void locale_decimal(double number, const char *tag, char *ret, int room); /* three digits after the point at most */
+/* 0.664 is "66 %", 0.0123 is "1,2 %". */
+void locale_percent(double fraction, const char *tag, char *ret, int room);
+/* "1,2 GB": powers of 1000. */
+void locale_bytes(int64_t bytes, const char *tag, char *ret, int room);
+/* "3 Tg. 2 Std.", "4 Std. 3 Min.", "20 Sek.", "250 ms": the two largest units. */
+void locale_span(int64_t us, const char *tag, char *ret, int room);
+/* "vor 8 Min.", "in 8 Min.", "jetzt"; the difference is that of the moment to now. */
+void locale_ago(int64_t difference_us, const char *tag, char *ret, int room);
 void locale_day(int64_t us, const char *zone, const char *tag, enum locale_day form, char *ret, int room);
 /* The CLDR plural category of this number in the language: "zero", "one", "two", "few", "many" or "other". */
 const char *locale_plural(uint64_t number, const char *tag);

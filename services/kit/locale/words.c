@@ -1,22 +1,28 @@
 /*
- * words.c: writes numbers, plurals and days in a language
+ * words.c: writes numbers, measures, plurals and days in a language
  *
  * Owns:      a few of ICU's formatters: opening one takes longer than writing the rest of a mail.
- * Fails by:  plain digits, the plural "other", or "" for a day, if ICU does not know the locale.
+ * Fails by:  plain digits (with an English unit), the plural "other", or "" for a day, if ICU does not know
+ *            the locale.
  * Read next: money.c (amounts)
  */
 #include "bus/base/clock.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/locale/locale.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unicode/udat.h>
 #include <unicode/udatpg.h>
 #include <unicode/unum.h>
+#include <unicode/unumberformatter.h>
 #include <unicode/upluralrules.h>
+#include <unicode/ureldatefmt.h>
 #include <unicode/ustring.h>
 
-enum { KEPT = 16, KEY_ROOM = 96, SHOWN_ROOM = 160, PATTERN_ROOM = 64, ZONE_ROOM = 64 };
+enum { KEPT = 32, KEY_ROOM = 96, SHOWN_ROOM = 160, PATTERN_ROOM = 64, ZONE_ROOM = 64 };
 
 const char *const locale_plurals[6] = { "zero", "one", "two", "few", "many", "other" };
 
@@ -74,16 +80,192 @@ static bool to_utf8(const UChar *shown, int32_t len, char *ret, int room)
 	return U_SUCCESS(error) && bytes < room;
 }
 
-void locale_number(uint64_t number, const char *tag, char *ret, int room)
+static const UNumberFormat *number_format(const char *tag)
 {
 	static struct shelf shelf = { .open = number_open, .close = number_close };
-	const UNumberFormat *format = shelf_take(&shelf, tag, "");
+
+	return shelf_take(&shelf, tag, "");
+}
+
+static bool integer_shown(int64_t number, const char *tag, char *ret, int room)
+{
+	const UNumberFormat *format = number_format(tag);
 	UErrorCode error = U_ZERO_ERROR;
 	UChar shown[SHOWN_ROOM];
 
-	int32_t len = format ? unum_formatInt64(format, (int64_t)number, shown, SHOWN_ROOM, NULL, &error) : 0;
-	if (!format || U_FAILURE(error) || !to_utf8(shown, len, ret, room))
+	int32_t len = format ? unum_formatInt64(format, number, shown, SHOWN_ROOM, NULL, &error) : 0;
+	return format && U_SUCCESS(error) && to_utf8(shown, len, ret, room);
+}
+
+void locale_number(uint64_t number, const char *tag, char *ret, int room)
+{
+	if (!integer_shown((int64_t)number, tag, ret, room))
 		snprintf(ret, (size_t)room, "%" PRIu64, number);
+}
+
+void locale_integer(int64_t number, const char *tag, char *ret, int room)
+{
+	if (!integer_shown(number, tag, ret, room))
+		snprintf(ret, (size_t)room, "%" PRId64, number);
+}
+
+void locale_decimal(double number, const char *tag, char *ret, int room)
+{
+	const UNumberFormat *format = number_format(tag);
+	UErrorCode error = U_ZERO_ERROR;
+	UChar shown[SHOWN_ROOM];
+
+	int32_t len = format ? unum_formatDouble(format, number, shown, SHOWN_ROOM, NULL, &error) : 0;
+	if (!format || U_FAILURE(error) || len >= SHOWN_ROOM || !to_utf8(shown, len, ret, room))
+		snprintf(ret, (size_t)room, "%.3g", number);
+}
+
+/* --- measures: a number with its unit, by one of ICU's number skeletons --- */
+
+struct measure {
+	UNumberFormatter *formatter;
+	UFormattedNumber *result; /* ICU's scratch for one number */
+};
+
+static void measure_close(void *opened)
+{
+	struct measure *measure = opened;
+
+	unumf_closeResult(measure->result);
+	unumf_close(measure->formatter);
+	free(measure);
+}
+
+static void *measure_open(const char *tag, const char *detail)
+{
+	UErrorCode error = U_ZERO_ERROR;
+	UChar skeleton[PATTERN_ROOM];
+	struct measure *measure = memory_new(sizeof(*measure));
+
+	u_uastrcpy(skeleton, detail);
+	measure->formatter = unumf_openForSkeletonAndLocale(skeleton, -1, tag, &error);
+	measure->result = unumf_openResult(&error);
+	if (U_SUCCESS(error))
+		return measure;
+	measure_close(measure);
+	return NULL;
+}
+
+static bool measure_shown(double number, const char *tag, const char *skeleton, char *ret, int room)
+{
+	static struct shelf shelf = { .open = measure_open, .close = measure_close };
+	const struct measure *measure = shelf_take(&shelf, tag, skeleton);
+	UErrorCode error = U_ZERO_ERROR;
+	UChar shown[SHOWN_ROOM];
+
+	if (!measure)
+		return false;
+	unumf_formatDouble(measure->formatter, number, measure->result, &error);
+	int32_t len = unumf_resultToString(measure->result, shown, SHOWN_ROOM, &error);
+	return U_SUCCESS(error) && to_utf8(shown, len, ret, room);
+}
+
+void locale_percent(double fraction, const char *tag, char *ret, int room)
+{
+	const char *skeleton = fabs(fraction) < 0.1 ? "percent scale/100 .#" : "percent scale/100 .";
+
+	if (!measure_shown(fraction, tag, skeleton, ret, room))
+		snprintf(ret, (size_t)room, "%.1f %%", fraction * 100);
+}
+
+void locale_bytes(int64_t bytes, const char *tag, char *ret, int room)
+{
+	static const struct {
+		const char *skeleton, *name;
+	} units[] = { { "unit/byte unit-width-short .", "byte" }, { "unit/kilobyte unit-width-short .#", "kB" },
+		{ "unit/megabyte unit-width-short .#", "MB" }, { "unit/gigabyte unit-width-short .#", "GB" },
+		{ "unit/terabyte unit-width-short .#", "TB" }, { "unit/petabyte unit-width-short .#", "PB" } };
+	double size = (double)bytes;
+	size_t unit = 0;
+
+	for (; fabs(size) >= 999.95 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+		size /= 1000;
+	if (!measure_shown(size, tag, units[unit].skeleton, ret, room))
+		snprintf(ret, (size_t)room, "%.1f %s", size, units[unit].name);
+}
+
+/* --- spans of time --- */
+
+static const struct unit {
+	int64_t us;
+	const char *skeleton, *name;
+	URelativeDateTimeUnit relative;
+} units_of_time[] = { { US_PER_DAY, "unit/day unit-width-short .", "d", UDAT_REL_UNIT_DAY },
+	{ US_PER_HOUR, "unit/hour unit-width-short .", "h", UDAT_REL_UNIT_HOUR },
+	{ US_PER_MINUTE, "unit/minute unit-width-short .", "min", UDAT_REL_UNIT_MINUTE },
+	{ US_PER_S, "unit/second unit-width-short .", "s", UDAT_REL_UNIT_SECOND },
+	{ US_PER_MS, "unit/millisecond unit-width-short .", "ms", UDAT_REL_UNIT_SECOND } };
+enum { UNITS_OF_TIME = sizeof(units_of_time) / sizeof(*units_of_time), SECOND = UNITS_OF_TIME - 2 };
+
+static void add_unit(int64_t count, const struct unit *unit, const char *tag, char *ret, int room)
+{
+	char shown[SHOWN_ROOM];
+	size_t len = strlen(ret);
+
+	if (!measure_shown((double)count, tag, unit->skeleton, shown, sizeof(shown)))
+		snprintf(shown, sizeof(shown), "%" PRId64 " %s", count, unit->name);
+	if (len + 1 < (size_t)room)
+		text_copy(ret + len, (size_t)room - len, shown);
+}
+
+void locale_span(int64_t us, const char *tag, char *ret, int room)
+{
+	int sign = us < 0 ? -1 : 1, first = 0;
+	int64_t size = us == INT64_MIN ? INT64_MAX : us * sign;
+
+	ret[0] = '\0';
+	while (first < UNITS_OF_TIME - 1 && size < units_of_time[first].us)
+		first++;
+	if (size < US_PER_MS)
+		first = SECOND; /* "0 sec" */
+	add_unit(sign * (size / units_of_time[first].us), &units_of_time[first], tag, ret, room);
+	if (first >= SECOND)
+		return;
+	int64_t rest = size % units_of_time[first].us / units_of_time[first + 1].us;
+	size_t len = strlen(ret);
+	if (rest > 0 && text_copy(ret + len, (size_t)room - len, " "))
+		add_unit(rest, &units_of_time[first + 1], tag, ret, room);
+}
+
+static void *ago_open(const char *tag, const char *detail)
+{
+	UErrorCode error = U_ZERO_ERROR;
+	URelativeDateTimeFormatter *formatter =
+		ureldatefmt_open(tag, NULL, UDAT_STYLE_SHORT, UDISPCTX_CAPITALIZATION_NONE, &error);
+
+	(void)detail;
+	return U_SUCCESS(error) ? formatter : NULL;
+}
+
+static void ago_close(void *opened)
+{
+	ureldatefmt_close(opened);
+}
+
+void locale_ago(int64_t difference_us, const char *tag, char *ret, int room)
+{
+	static struct shelf shelf = { .open = ago_open, .close = ago_close };
+	const URelativeDateTimeFormatter *formatter = shelf_take(&shelf, tag, "");
+	UErrorCode error = U_ZERO_ERROR;
+	UChar shown[SHOWN_ROOM];
+	int unit = 0;
+
+	while (unit < SECOND && llabs(difference_us / units_of_time[unit].us) == 0)
+		unit++;
+	double count = (double)(difference_us / units_of_time[unit].us);
+	int32_t len = 0;
+	if (formatter && count == 0) /* "now" */
+		len = ureldatefmt_format(formatter, 0, UDAT_REL_UNIT_SECOND, shown, SHOWN_ROOM, &error);
+	else if (formatter)
+		len = ureldatefmt_formatNumeric(
+			formatter, count, units_of_time[unit].relative, shown, SHOWN_ROOM, &error);
+	if (!formatter || U_FAILURE(error) || !to_utf8(shown, len, ret, room))
+		snprintf(ret, (size_t)room, "%+.0f %s", count, units_of_time[unit].name);
 }
 
 /* --- plurals --- */
@@ -155,9 +337,17 @@ static void day_close(void *opened)
 
 void locale_day(int64_t us, const char *zone, const char *tag, enum locale_day form, char *ret, int room)
 {
-	static const char *const skeletons[] = {
-		[LOCALE_DATE] = "MMMMd", [LOCALE_WEEKDAY] = "EEEE", [LOCALE_MOMENT] = "yMMMMdjjmmz"
-	};
+	static const char *const skeletons[] = { [LOCALE_DATE] = "MMMMd",
+		[LOCALE_WEEKDAY] = "EEEE",
+		[LOCALE_MOMENT] = "yMMMMdjjmmz",
+		[LOCALE_SHORT] = "MMMdjjmm",
+		[LOCALE_SHORT_YEAR] = "yMMMdjjmm",
+		[LOCALE_SHORT_ZONE] = "yMMMdjjmmz",
+		[LOCALE_CLOCK] = "jjmm",
+		[LOCALE_CLOCK_ZONE] = "jjmmz",
+		[LOCALE_DAY] = "MMMEd",
+		[LOCALE_DAY_YEAR] = "yMMMEd",
+		[LOCALE_DAY_OF_MONTH] = "MMMd" };
 	static struct shelf shelf = { .open = day_open, .close = day_close };
 	char detail[ZONE_ROOM + 16];
 	UErrorCode error = U_ZERO_ERROR;
