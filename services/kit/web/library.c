@@ -6,6 +6,7 @@
  *            can be read in one way only. The library frames the body, writes the answer and closes the
  *            socket. A connection carries one request. The body of a large request comes in pieces; between
  *            two pieces the request waits for its turn, or until its network has paid for the last one.
+ *            A feed is read by the library as bytes come, and is suspended between them.
  * Fails by:  400 with words when the library leaves a body in its middle; otherwise cutting the connection.
  *
  * Why the library does not check the head: version 0.9.75 hides from its user what two servers read
@@ -35,7 +36,8 @@ static const size_t pools[LIBRARIES] = { [LIBRARY_PLAIN] = 32 * 1024, [LIBRARY_R
 enum {
 	PLAIN_HEAD_MOST = 8 * 1024, /* fits one half of PLAIN, and its cookies fit the other half */
 	PLAIN_PARTS_MOST = 100,
-	CLOSING_MOST = 100 /* connections that we have ended, but not yet the library */
+	FEED_BLOCK = 4 * 1024, /* the library ignores it when a feed goes in chunks */
+	CLOSING_MOST = 100     /* connections that we have ended, but not yet the library */
 };
 
 const char *library_reason(unsigned status)
@@ -44,41 +46,6 @@ const char *library_reason(unsigned status)
 }
 
 /* ---- the answer ---- */
-
-static struct MHD_Response *response_of(struct answer *answer)
-{
-	struct http_header fields[ANSWER_FIELDS_MAX];
-	int count = answer_fields(answer, fields);
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(answer->body.len, answer->body.data, MHD_RESPMEM_MUST_FREE);
-
-	if (!response)
-		return NULL;
-	answer->body = (struct buffer){ 0 };
-	for (int i = 0; i < count; i++)
-		MHD_add_response_header(response, fields[i].name, fields[i].value);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-	return response;
-}
-
-/* MHD_NO: the connection is to be closed. */
-static enum MHD_Result queue_answer(struct web_connection *connection)
-{
-	struct MHD_Response *response;
-	enum MHD_Result result;
-
-	web_dress(connection);
-	response = response_of(&connection->asked.answer);
-	list_remove(&connection->receiving);
-	connection->phase = PHASE_ANSWERING;
-	web_settle(connection);
-	web_time(connection, &connection->web->busy);
-	result = response ? MHD_queue_response(connection->library, connection->asked.answer.status, response) : MHD_NO;
-	if (response)
-		MHD_destroy_response(response);
-	web_end_request(connection);
-	return result;
-}
 
 static void suspend(struct web_connection *connection)
 {
@@ -92,6 +59,75 @@ static void resume(struct web_connection *connection)
 	if (connection->suspended)
 		MHD_resume_connection(connection->library);
 	connection->suspended = false;
+}
+
+/* The library asks for the next bytes of a feed. While there are none, it is suspended. */
+static ssize_t read_feed(void *context, uint64_t at, char *ret, size_t most)
+{
+	struct web_connection *connection = context;
+	size_t len;
+
+	(void)at;
+	if (connection->ended)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	len = feed_take(connection, ret, most);
+	if (len > 0)
+		return (ssize_t)len;
+	if (connection->feed.ending)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	suspend(connection);
+	return 0;
+}
+
+static struct MHD_Response *whole_response(struct answer *answer)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(answer->body.len, answer->body.data, MHD_RESPMEM_MUST_FREE);
+
+	if (response)
+		answer->body = (struct buffer){ 0 };
+	return response;
+}
+
+static struct MHD_Response *response_of(struct web_connection *connection, bool is_feed)
+{
+	struct answer *answer = &connection->asked.answer;
+	struct http_header fields[ANSWER_FIELDS_MAX];
+	int count = answer_fields(answer, fields);
+	struct MHD_Response *response = is_feed
+		? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, FEED_BLOCK, read_feed, connection, NULL)
+		: whole_response(answer);
+
+	if (!response)
+		return NULL;
+	for (int i = 0; i < count; i++)
+		MHD_add_response_header(response, fields[i].name, fields[i].value);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+	return response;
+}
+
+/* MHD_NO: the connection is to be closed. */
+static enum MHD_Result queue_answer(struct web_connection *connection)
+{
+	struct MHD_Response *response;
+	enum MHD_Result result;
+	bool is_feed = feed_begin(connection);
+
+	web_dress(connection);
+	response = response_of(connection, is_feed);
+	list_remove(&connection->receiving);
+	connection->phase = PHASE_ANSWERING;
+	web_settle(connection);
+	if (is_feed)
+		feed_open(connection);
+	else
+		web_time(connection, &connection->web->busy);
+	result = response ? MHD_queue_response(connection->library, connection->asked.answer.status, response) : MHD_NO;
+	if (response)
+		MHD_destroy_response(response);
+	if (!is_feed)
+		web_end_request(connection);
+	return result;
 }
 
 void web_answer(struct web_request *asked)
@@ -242,10 +278,13 @@ static bool has_hung_up(const struct web_connection *connection)
  */
 static void on_left(struct web_connection *connection)
 {
-	bool answered = connection->phase == PHASE_ANSWERING && has_more(connection);
+	bool has_answer = connection->phase == PHASE_ANSWERING || connection->phase == PHASE_FEEDING;
+	bool answered = has_answer && has_more(connection);
 	bool left_body = connection->phase == PHASE_BODY && !has_hung_up(connection);
 	bool lingers = !connection->ended && (answered || left_body || connection->phase == PHASE_LINGERING);
 
+	if (connection->phase == PHASE_FEEDING)
+		web_end_request(connection);
 	connection->library = NULL;
 	connection->suspended = false;
 	connection->fd = lingers ? fcntl(connection->fd, F_DUPFD_CLOEXEC, 0) : -1;

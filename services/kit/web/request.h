@@ -51,6 +51,8 @@ struct answer {
 	const char *allow;        /* of 405; static */
 	const char *location;     /* of 302; borrowed from the request */
 	struct buffer body;
+	/* of 200, from `decide` or web_answer: the answer stays open behind its body, and web_feed adds to it (web.h) */
+	bool feed;
 	const struct http_header *more; /* further headers, ended by one without a name; static; NULL: none */
 	struct http_header added[ANSWER_ADDED_MAX]; /* by answer_add */
 	int added_count;

@@ -7,7 +7,7 @@
  *            server accepts a bounded number of connections and continues a few large bodies, so the rest of
  *            the loop has its turn.
  * Fails by:  408, 503 with words; closing without an answer when no request has come.
- * Read next: head.c, library.c
+ * Read next: head.c, library.c, feed.c
  */
 #include "bus/base/clock.h"
 #include "bus/base/log.h"
@@ -112,6 +112,7 @@ void web_end_request(struct web_connection *connection)
 		owner->end(owner->context, &connection->asked);
 	connection->begun = false;
 	web_end_stream(connection);
+	feed_close(connection);
 }
 
 void web_forget_body(struct web_connection *connection)
@@ -332,7 +333,7 @@ static void tell_connection_no_room(struct web_connection *connection)
 
 /*
  * Ends the oldest connection, of all networks or of the network `only`: from the lingering ones first, then
- * the busy, then the streaming ones. false: the owner is deciding on all that are left.
+ * the busy, then the streaming ones, and the feeds last. false: the owner is deciding on all that are left.
  */
 static bool make_room(struct web *web, const struct source *only)
 {
@@ -341,6 +342,8 @@ static bool make_room(struct web *web, const struct source *only)
 
 	if (!who)
 		who = longest_of(&web->streaming, only);
+	if (!who)
+		who = longest_of(&web->feeding, only);
 	if (!who)
 		return false;
 	web->counters.crowded_out += who != lingering;
@@ -449,6 +452,8 @@ static void serve(struct web_connection *connection, uint32_t events)
 		return; /* an earlier event of this turn ended it, or gave it to the library */
 	if (connection->phase == PHASE_LINGERING)
 		head_discard(connection);
+	else if (connection->phase == PHASE_FEEDING)
+		web_end(connection); /* its client has gone away */
 	else
 		head_look(connection, events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
 }
@@ -525,6 +530,7 @@ static int64_t next_us(struct web *web)
 
 	wait_us = sooner_us(wait_us, cut_late(web, &web->streaming, busy_us, "no part of the body came for 5 seconds"));
 	wait_us = sooner_us(wait_us, cut_late(web, &web->lingering, lingering_us, ""));
+	wait_us = sooner_us(wait_us, feeds_look(web));
 	if (!list_empty(&web->resting)) {
 		int64_t due_us =
 			LIST_ENTRY(web->resting.next, struct web_connection, waiting)->rest_until_us - web_now_us(web);
@@ -585,10 +591,12 @@ struct web *web_new(int listening, const struct web_limits *limits, const struct
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
 		.spare = open_spare(),
 		.sources = sources_new(&limits->sources),
-		.streams = limits->streams.connections_all > 0 ? sources_new(&limits->streams) : NULL };
+		.streams = limits->streams.connections_all > 0 ? sources_new(&limits->streams) : NULL,
+		.feeds = feed_places(limits) };
 	list_init(&web->busy);
 	list_init(&web->streaming);
 	list_init(&web->deciding);
+	list_init(&web->feeding);
 	list_init(&web->lingering);
 	list_init(&web->small);
 	list_init(&web->large);
@@ -629,12 +637,15 @@ void web_free(struct web *web)
 	end_all(&web->busy);
 	end_all(&web->streaming);
 	end_all(&web->deciding);
+	end_all(&web->feeding);
 	end_all(&web->lingering);
 	library_stop(web);
 	bury(web);
 	sources_free(web->sources);
 	if (web->streams)
 		sources_free(web->streams);
+	if (web->feeds)
+		sources_free(web->feeds);
 	if (web->spare >= 0)
 		close(web->spare);
 	if (web->epoll >= 0)

@@ -13,6 +13,9 @@
  *   minutes. In chunks such a body may have 32 KB, as every other.
  * - A request has to be complete within 5 s, or it is answered 408. An idle connection may stay for a while, and makes room first.
  * - A client that is refused while it still sends is answered, and the server reads on for a moment, so that the answer arrives.
+ * - An answer may be a feed (`answer.feed`): it stays open, and the owner adds bytes to it with web_feed until it calls web_feed_end or
+ *   the client goes away. Feeds have limits of their own, are not ended by the 5 s, and make room last. A client that says that it
+ *   sends no more has gone away. A client that has not read for 30 s is cut; it takes 5 s more to see that.
  */
 #ifndef KIT_WEB_WEB_H
 #define KIT_WEB_WEB_H
@@ -44,11 +47,14 @@ struct web_limits {
 	 * 16 KB a second is ended.
 	 */
 	struct source_limits streams;
+	/* The most feeds of one network and in all, beside which the server answers 503; 0: there are none. */
+	unsigned feeds_each, feeds_all;
+	size_t feed_bytes; /* the most bytes that wait for the client of one feed, without those in the kernel */
 };
 
 /*
  * The functions of one request are called in this order. After `begin` there is always an `end`, also when the client goes away. NULL is
- * allowed for all but `judge_head` and `decide`, and for `take_piece` if nothing is streamed.
+ * allowed for all but `judge_head` and `decide`, for `take_piece` if nothing is streamed, and for `refill`.
  */
 struct web_owner {
 	void (*begin)(void *context, struct web_request *asked); /* called for a head with valid framing */
@@ -60,6 +66,8 @@ struct web_owner {
 	bool (*decide)(void *context, struct web_request *asked);
 	/* Completes every answer before it is sent, also those that the server gives by itself. */
 	void (*dress)(void *context, struct web_request *asked);
+	/* A feed to which web_feed returned -ENOBUFS has room for all of feed_bytes again. */
+	void (*refill)(void *context, struct web_request *asked);
 	void (*end)(void *context, struct web_request *asked); /* the request is over */
 	void *context;
 };
@@ -88,7 +96,16 @@ int web_descriptor(const struct web *web); /* readable when web_work has somethi
 int64_t web_work(struct web *web);
 void web_answer(struct web_request *asked); /* to be called when the answer is complete */
 
-void web_leave(struct web *web); /* serves the existing connections and accepts no new ones */
+/*
+ * Adds bytes to a feed, behind those that are in answer.body. All of them are sent, or none. -ENOBUFS: the client reads too slowly, and
+ * `refill` tells when there is room again. -EPIPE: it is no feed, or web_feed_end was called. Not to be called after `end`.
+ */
+int web_feed(struct web_request *asked, struct bytes bytes);
+/* Ends a feed in order, behind the bytes that it has; `end` follows. It is cut if the client has not read them within 30 s. */
+void web_feed_end(struct web_request *asked);
+unsigned web_feeds(const struct web *web); /* how many are open */
+
+void web_leave(struct web *web); /* serves the existing connections, also feeds, and accepts no new ones */
 unsigned web_connections(const struct web *web);
 const struct web_counters *web_counters(const struct web *web);
 const struct sources *web_sources(const struct web *web);

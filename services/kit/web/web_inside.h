@@ -1,6 +1,6 @@
 /*
  * web_inside.h: declarations that the parts of the server share: web.c (connections, and which of them must
- * go), streams.c (large bodies), head.c (the head, which is checked before other code reads it) and library.c
+ * go), streams.c (large bodies), feed.c (answers without an end), head.c (the head, which is checked before other code reads it) and library.c
  * (libmicrohttpd: the body and the answer)
  */
 #ifndef KIT_WEB_WEB_INSIDE_H
@@ -34,7 +34,19 @@ enum web_phase {
 	PHASE_BODY,     /* its body is being received, or waits until its network may continue */
 	PHASE_DECIDING, /* it is complete, and its owner will answer */
 	PHASE_ANSWERING,
+	PHASE_FEEDING,  /* its answer is a feed, which is open */
 	PHASE_LINGERING /* it was refused, and its further bytes are discarded for a moment */
+};
+
+struct web_feed {    /* an answer without an end */
+	bool open;   /* it has a place in web's feeds */
+	bool ending; /* nothing is added any more */
+	bool full;   /* the owner waits for room */
+	struct source *place;
+	struct buffer out; /* bytes for the client; the library has the first `taken` ones */
+	size_t taken;
+	uint64_t acknowledged; /* bytes that the client's kernel has, when it was last looked at */
+	int64_t stuck_us; /* boot time: since when none of the waiting bytes has moved, or since web_feed_end; 0: it is not stuck */
 };
 
 struct web_connection { /* a connection, and the one request that is taken on it */
@@ -43,7 +55,7 @@ struct web_connection { /* a connection, and the one request that is taken on it
 	struct MHD_Connection *library; /* has the descriptor; NULL: we have it */
 	enum web_phase phase;
 	uint32_t watched;      /* epoll's events; 0: it is not watched by us */
-	struct list timed;     /* in web's busy, streaming, deciding or lingering; the oldest first */
+	struct list timed;     /* in web's busy, streaming, deciding, feeding or lingering; the oldest first */
 	struct list receiving; /* in web's small or large, while its body is kept */
 	/* in the list `queue` of web (waits for its turn) or `resting` (its network must rest) */
 	struct list waiting;
@@ -68,6 +80,7 @@ struct web_connection { /* a connection, and the one request that is taken on it
 	size_t stream_bytes;
 	int64_t stream_until_us;
 	bool streaming;
+	struct web_feed feed;
 	size_t counted; /* bytes that are taken from its source's */
 	int64_t spent_us;
 	bool large;
@@ -86,8 +99,9 @@ struct web {
 	const struct clock *clock;
 	struct sources *sources;
 	struct sources *streams; /* NULL: no body is streamed */
+	struct sources *feeds;   /* NULL: there are none */
 	struct web_counters counters;
-	struct list busy, streaming, deciding, lingering;
+	struct list busy, streaming, deciding, feeding, lingering;
 	struct list small, large;
 	struct list queue, resting;
 	struct list dead; /* closed, freed at the end of the turn */
@@ -128,6 +142,18 @@ void web_dress(struct web_connection *connection);
 void web_end_request(struct web_connection *connection); /* tells the owner, once */
 void web_queue(struct web_connection *connection);       /* suspends it until its turn comes */
 
+/* ---- feed.c ---- */
+
+struct sources *feed_places(const struct web_limits *limits); /* NULL: there are no feeds */
+/* Takes a place for an answer that is a feed. false: it is none, or there is no place and the answer is a 503 now. */
+bool feed_begin(struct web_connection *connection);
+void feed_open(struct web_connection *connection); /* its head is sent: watches whether the client goes away */
+/* Moves the next bytes to the library, which must continue it whenever there are some; 0: there are none. */
+size_t feed_take(struct web_connection *connection, char *ret, size_t most);
+void feed_close(struct web_connection *connection); /* gives its place back, if it has one */
+/* Ends the feeds whose clients do not read. Returns after how many microseconds to look again; -1: there are no feeds. */
+int64_t feeds_look(struct web *web);
+
 /* ---- head.c ---- */
 
 /* to be called when bytes have come, or with `ended` when no more will come */
@@ -159,7 +185,7 @@ long chunks_end(struct bytes data, const char **ret_why);
 bool library_start(struct web *web);
 int library_descriptor(const struct web *web, enum web_library which);
 void library_take(struct web_connection *connection);   /* gives its socket to the library */
-void library_go_on(struct web_connection *connection);  /* continues it after web_queue */
+void library_go_on(struct web_connection *connection);  /* continues it after web_queue, or when a feed goes on */
 void library_let_go(struct web_connection *connection); /* releases a connection that has ended */
 /* the bytes of memory that the library uses, or will use, for this connection */
 size_t library_bytes(const struct web_connection *connection);

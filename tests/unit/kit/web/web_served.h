@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-	CLIENTS_MOST = 40,
+	CLIENTS_MOST = 140,
 	LARGE = 100 * 1024,
 	LARGE_HOLDS =
 		143 * 1024, /* its buffer, which grows by doubling, and the library's pool; its head is a little more */
@@ -80,9 +80,8 @@ static inline bool answer_metrics(void *context, struct web_request *asked)
 
 /* ---- around it ---- */
 
-static inline void begin(const struct web_limits *limits, const char *trusted)
+static inline void begin_owned(const struct web_limits *limits, const char *trusted, const struct web_owner *owner)
 {
-	const struct web_owner owner = { .judge_head = judge_head, .decide = answer_metrics };
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY) };
 	socklen_t len = sizeof(address);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -94,8 +93,13 @@ static inline void begin(const struct web_limits *limits, const char *trusted)
 	clock = clock_virtual(US_PER_S);
 	clients = pendings = 0;
 	assert_true(web_proxies_parse(trusted, &proxies));
-	web = web_new(fd, limits, &owner, &proxies, &clock);
+	web = web_new(fd, limits, owner, &proxies, &clock);
 	assert_non_null(web);
+}
+
+static inline void begin(const struct web_limits *limits, const char *trusted)
+{
+	begin_owned(limits, trusted, &(struct web_owner){ .judge_head = judge_head, .decide = answer_metrics });
 }
 
 static inline int teardown(void **state)
