@@ -26,18 +26,11 @@
 enum { PRIORITY_MAX = 1000000 };
 #define LIST_PATIENCE_US (1 * US_PER_S) /* a list of shops does not wait long for a broker that is away */
 
-static const char *const names[] = { "observe", "mail-me", "live", "paused" };
-
-const char *mode_name(ShopMode mode)
-{
-	return (size_t)mode < sizeof(names) / sizeof(*names) ? names[mode] : "?";
-}
-
 static int mode_of(const char *name, ShopMode *ret)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strcmp(names[i], name) == 0) {
-			*ret = (ShopMode)i;
+	for (ShopMode mode = MODE_OBSERVE; mode <= MODE_PAUSED; mode++) {
+		if (strcmp(mode_name(mode), name) == 0) {
+			*ret = mode;
 			return 0;
 		}
 	}

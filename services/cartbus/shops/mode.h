@@ -4,8 +4,7 @@
 
 #include "proto/platform_topics.h"
 #include "services/cartbus/core/command.h"
-
-const char *mode_name(ShopMode mode); /* "mail-me" */
+#include "services/kit/words/names.h"
 
 enum { MODES_MAX = 512 };
 

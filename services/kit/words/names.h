@@ -9,9 +9,10 @@
  *   static const struct message_names messages[] = { FORM_MESSAGES(NAMES_ROW){ NULL, NULL } };
  *   const struct names forms_names[] = { { messages, enums }, { NULL, NULL } };
  */
-#ifndef CARTBUS_CORE_NAMES_H
-#define CARTBUS_CORE_NAMES_H
+#ifndef KIT_WORDS_NAMES_H
+#define KIT_WORDS_NAMES_H
 
+#include "platform.pb.h"
 #include <pb.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,5 +55,7 @@ extern const char *const names_of_platforms[], *const names_of_consents[];
 const char *field_name(const pb_msgdesc_t *message, uint32_t tag); /* NULL: no such field */
 /* The value of an enum field in words, "bought"; NULL: it is not an enum, or a value without a word. */
 const char *enum_word(const pb_msgdesc_t *message, uint32_t tag, int value);
+/* A mode as people type and read it: "mail-me"; "?": there is no such mode. */
+const char *mode_name(ShopMode mode);
 
 #endif

@@ -3,9 +3,7 @@
  *
  * A message that is added to platform.proto needs a line in PLATFORM_MESSAGES: the lint `services` names a forgotten one.
  */
-#include "services/cartbus/core/names.h"
-
-#include "platform.pb.h"
+#include "services/kit/words/names.h"
 
 static const struct field_names *fields_of(const pb_msgdesc_t *message)
 {
@@ -41,6 +39,13 @@ const char *enum_word(const pb_msgdesc_t *message, uint32_t tag, int value)
 		if (at == value)
 			return words[at];
 	return NULL;
+}
+
+const char *mode_name(ShopMode mode)
+{
+	static const char *const modes[] = { "observe", "mail-me", "live", "paused" };
+
+	return (size_t)mode < sizeof(modes) / sizeof(*modes) ? modes[mode] : "?";
 }
 
 /* ---- platform.proto ---- */
