@@ -54,7 +54,11 @@ struct service {
 	const struct hears *hears;
 	const struct remembers *remembers;
 	const struct topic *const *says;
-	/* More tables of these kinds, which systems register; each list ends with NULL. NULL: none. */
+	/*
+	 * More tables of these kinds, which systems register; each list ends with NULL. NULL: none. Several tables of `remembers` may
+	 * have one topic: then the fold of each is called, first that of `remembers`, then those of remembers_also in their order. Each
+	 * gives the rows that it writes their own life (`passing`).
+	 */
 	const struct hears *const *hears_also;
 	const struct remembers *const *remembers_also;
 	const struct topic *const *const *says_also;
@@ -135,9 +139,11 @@ struct service_context {
 /* The nth row (from 0) that the service hears or remembers, over all its tables; NULL: there are no more. */
 const struct hears *service_hears(const struct service *service, size_t n);
 const struct remembers *service_remembers(const struct service *service, size_t n);
-/* The row that hears, or remembers, the topic of this name; NULL: there is none. */
+/* The row that hears the topic of this name, or the first row that remembers it; NULL: there is none. */
 const struct hears *service_hears_topic(const struct service *service, const char *name);
 const struct remembers *service_remembers_topic(const struct service *service, const char *name);
+/* The nth row (from 0) that remembers the topic of this name, one for each table that has it; NULL: there are no more. */
+const struct remembers *service_remembers_topic_nth(const struct service *service, const char *name, size_t n);
 /* The nth topic (from 0) that the service says, over all its tables; NULL: there are no more. */
 const struct topic *service_says(const struct service *service, size_t n);
 /* The topic of this name that it says; NULL: it does not say it. */
@@ -145,8 +151,8 @@ const struct topic *service_says_topic(const struct service *service, const char
 
 /*
  * Checks the service's table. -EINVAL: a setting of its queue is out of range, or it sets one without having
- * a queue. -EEXIST: two rows hear one topic, or two remember it. ret_why gives the reason. Each process
- * checks its table when it starts; the simulator and the harness do the same.
+ * a queue. -EEXIST: two rows hear one topic, or two rows of one table remember it. ret_why gives the reason.
+ * Each process checks its table when it starts; the simulator and the harness do the same.
  */
 int service_judge(const struct service *service, char ret_why[256]);
 /* Appends this service's part of topology.conf: its peer section and the topics that it names. */

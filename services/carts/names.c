@@ -4,7 +4,7 @@
  * A message that is added to cart.proto needs a line in CARTS_MESSAGES: the lint `services` reports a
  * forgotten one.
  */
-#include "services/cartbus/core/names.h"
+#include "services/kit/words/names.h"
 
 #include "cart.pb.h"
 

@@ -101,6 +101,12 @@ void topic_manifest(const struct topic *topic, struct buffer *ret)
 	}
 }
 
+/* false: an earlier table of the service remembers the same topic. */
+static bool is_first(const struct service *service, const struct remembers *row)
+{
+	return service_remembers_topic(service, row->topic->name) == row;
+}
+
 /* A topic may be declared many times over, by every service that meets it; it is the same each time. */
 static void add_topics(struct buffer *ret, const struct service *service)
 {
@@ -111,7 +117,8 @@ static void add_topics(struct buffer *ret, const struct service *service)
 	for (size_t i = 0; (heard = service_hears(service, i)); i++)
 		topic_manifest(heard->topic, ret);
 	for (size_t i = 0; (remembered = service_remembers(service, i)); i++)
-		topic_manifest(remembered->topic, ret);
+		if (is_first(service, remembered))
+			topic_manifest(remembered->topic, ret);
 	for (size_t i = 0; (said = service_says(service, i)); i++)
 		topic_manifest(said, ret);
 }
@@ -124,6 +131,17 @@ static int refuse_twice(const struct service *service, const char *does, const s
 	return -EEXIST;
 }
 
+/* Is this row the one of its table that is called for its topic? */
+static bool is_called(const struct service *service, const struct remembers *row)
+{
+	const struct remembers *called;
+
+	for (size_t n = 0; (called = service_remembers_topic_nth(service, row->topic->name, n)); n++)
+		if (called == row)
+			return true;
+	return false;
+}
+
 /* Of two rows for one topic only the first would ever be called. */
 static int judge_topics(const struct service *service, char ret_why[256])
 {
@@ -134,7 +152,7 @@ static int judge_topics(const struct service *service, char ret_why[256])
 		if (service_hears_topic(service, heard->topic->name) != heard)
 			return refuse_twice(service, "hear", heard->topic, ret_why);
 	for (size_t i = 0; (remembered = service_remembers(service, i)); i++)
-		if (service_remembers_topic(service, remembered->topic->name) != remembered)
+		if (!is_called(service, remembered))
 			return refuse_twice(service, "remember", remembered->topic, ret_why);
 	return 0;
 }
@@ -183,7 +201,8 @@ void service_manifest(const struct service *service, struct buffer *ret)
 	for (size_t i = 0; (heard = service_hears(service, i)); i++)
 		buffer_printf(ret, "hears = %s\n", heard->topic->name);
 	for (size_t i = 0; (remembered = service_remembers(service, i)); i++)
-		buffer_printf(ret, "remembers = %s\n", remembered->topic->name);
+		if (is_first(service, remembered))
+			buffer_printf(ret, "remembers = %s\n", remembered->topic->name);
 	for (size_t i = 0; (said = service_says(service, i)); i++)
 		buffer_printf(ret, "says = %s\n", said->name);
 	buffer_add_text(ret, "\n");

@@ -73,13 +73,23 @@ const struct hears *service_hears_topic(const struct service *service, const cha
 	return found;
 }
 
-const struct remembers *service_remembers_topic(const struct service *service, const char *topic)
+const struct remembers *service_remembers_topic_nth(const struct service *service, const char *topic, size_t n)
 {
 	const struct remembers *found = remembers_in(service->remembers, topic);
 
-	for (const struct remembers *const *table = service->remembers_also; !found && table && *table; table++)
+	if (found && n-- == 0)
+		return found;
+	for (const struct remembers *const *table = service->remembers_also; table && *table; table++) {
 		found = remembers_in(*table, topic);
-	return found;
+		if (found && n-- == 0)
+			return found;
+	}
+	return NULL;
+}
+
+const struct remembers *service_remembers_topic(const struct service *service, const char *topic)
+{
+	return service_remembers_topic_nth(service, topic, 0);
 }
 
 static const struct topic *nth(const struct topic *const *says, size_t *n)
@@ -201,11 +211,19 @@ static enum row_life life_of(const struct remembers *row, const struct message_m
 	return said->tombstone ? ROW_ENDED : ROW_STANDS;
 }
 
-static void fold(const struct remembers *row, struct state *state, const struct message_meta *said, const void *fact)
+/* Calls the fold of this topic in each table of the service. `projected`: rows get the life of the row that wrote them. */
+static void fold_all(const struct service *service, struct state *state, const struct message_meta *said,
+	const void *fact, bool projected)
 {
-	state_begin_fold(state);
-	row->topic->fold(row->fold, state, said, fact);
-	state_end_fold(state);
+	const struct remembers *row;
+
+	for (size_t n = 0; (row = service_remembers_topic_nth(service, said->topic, n)); n++) {
+		if (projected)
+			state_write_fact(state, life_of(row, said), said->seq);
+		state_begin_fold(state);
+		row->topic->fold(row->fold, state, said, fact);
+		state_end_fold(state);
+	}
 }
 
 int table_fold(struct table *table, struct state *state, const struct message_meta *said, struct bytes payload)
@@ -216,17 +234,13 @@ int table_fold(struct table *table, struct state *state, const struct message_me
 		return -ENOENT;
 	if (!topic_read(row->topic, payload, table->remembered))
 		return -EBADMSG;
-	state_write_fact(state, life_of(row, said), said->seq);
-	fold(row, state, said, table->remembered);
+	fold_all(table->service, state, said, table->remembered, true);
 	return 0;
 }
 
 bool table_fold_decoded(
 	const struct table *table, struct state *state, const struct message_meta *said, const void *message)
 {
-	const struct remembers *row = service_remembers_topic(table->service, said->topic);
-
-	if (row)
-		fold(row, state, said, message);
-	return row != NULL;
+	fold_all(table->service, state, said, message, false);
+	return table_remembers(table, said->topic);
 }

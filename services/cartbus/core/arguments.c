@@ -253,6 +253,23 @@ void command_shop_path(const struct command *command, const char *shop, const ch
 		file ? "/" : "", file ? file : "");
 }
 
+const char *zone_of_shop(const struct command *command, const char *shop)
+{
+	static struct shop last;
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct config_error error;
+	char path[PATH_ROOM];
+
+	if (last.zone[0] && strcmp(last.name, shop) == 0)
+		return last.zone;
+	command_shop_path(command, shop, "shop.conf", path);
+	if (shop_name_valid(shop) && file_read(path, 1 << 20, &text) == 0 &&
+		shop_parse(buffer_text(&text), shop, path, &last, &error) == 0)
+		return last.zone;
+	last.zone[0] = '\0';
+	return "UTC";
+}
+
 void command_secret_path(const struct command *command, const char *name, char ret[PATH_ROOM])
 {
 	char path[256];

@@ -95,6 +95,8 @@ void command_shop_path(const struct command *command, const char *shop, const ch
 void command_secret_path(const struct command *command, const char *name, char ret[PATH_ROOM]);
 /* shop.conf of this shop; complains and returns an exit code if it cannot be used. */
 int command_shop(const struct command *command, const char *name, struct shop *ret);
+/* The zone in the shop's shop.conf; "UTC" if it is missing here. Borrowed until the next call. */
+const char *zone_of_shop(const struct command *command, const char *shop);
 /* The shop whose shop.conf lies beside an owner's file; false: there is none, or it is wrong, and `ret` is empty. */
 bool command_shop_beside(const char *file, struct shop *ret);
 

@@ -8,8 +8,8 @@
 
 #include "bus/base/cleanup.h"
 #include "services/cartbus/core/cartbus.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
+#include "services/carts/words/describe.h"
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>

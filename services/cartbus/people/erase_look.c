@@ -11,9 +11,9 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/recover/dead_letters.h"
+#include "services/carts/words/describe.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>
 #include <stdlib.h>

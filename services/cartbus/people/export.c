@@ -8,13 +8,13 @@
  *            known.
  * Read next: data_subject.c (which messages are about the person), erase.c
  */
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/people/files.h"
 #include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/recover/dead_letters.h"
 #include "services/cartbus/shops/shops.h"
+#include "services/carts/words/describe.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

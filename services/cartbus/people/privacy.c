@@ -4,12 +4,12 @@
  *
  * Read next: services/platform/unsub/privacy.c
  */
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/shops/shops.h"
+#include "services/carts/words/describe.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/map.h"

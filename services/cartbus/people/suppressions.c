@@ -19,13 +19,13 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/shops/shops.h"
+#include "services/carts/words/describe.h"
 #include "services/kit/suppression/suppressions.h"
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
  * Read next: dead_letters.c (the filters), redrive.c (a redrive of many)
  */
 #include "services/cartbus/core/command.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
@@ -14,6 +13,7 @@
 #include "services/cartbus/recover/dead_letters.h"
 #include "services/cartbus/recover/subcommands.h"
 #include "services/cartbus/shops/shops.h"
+#include "services/carts/words/describe.h"
 
 #include "bus/base/cleanup.h"
 #include <stdio.h>

@@ -12,11 +12,11 @@
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include "services/cartbus/core/command.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
+#include "services/carts/words/describe.h"
 #include "services/kit/time/timestamp.h"
 #include <stdio.h>
 #include <stdlib.h>

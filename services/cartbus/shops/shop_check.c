@@ -8,11 +8,11 @@
  */
 #include "bus/base/cleanup.h"
 #include "proto/platform_topics.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/shops/storefront_probe.h"
 #include "services/cartbus/shops/subcommands.h"
+#include "services/carts/words/describe.h"
 #include <inttypes.h>
 #include <stdio.h>
 

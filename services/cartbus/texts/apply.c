@@ -11,13 +11,13 @@
  * Read next: services/carts/rehearsal/schedule.c, services/carts/intake/intake.c (ADMIN_RETIME)
  */
 #include "services/cartbus/core/command.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/cartbus/texts/scratch.h"
 #include "services/cartbus/texts/subcommands.h"
+#include "services/carts/words/describe.h"
 
 #include "bus/base/memory.h"
 #include "bus/base/text.h"

@@ -12,10 +12,10 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/texts/subcommands.h"
+#include "services/carts/words/describe.h"
 #include "services/kit/documents/docs.h"
 #include <ctype.h>
 #include <errno.h>

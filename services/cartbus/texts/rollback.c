@@ -9,12 +9,12 @@
  *           last only a mirror that runs can see.
  * Fails by: saying what it did and what is left to be done.
  */
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/texts/history.h"
 #include "services/cartbus/texts/subcommands.h"
+#include "services/carts/words/describe.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"

@@ -11,7 +11,6 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/cartbus/core/command.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/shops/shops.h"
@@ -19,6 +18,7 @@
 #include "services/cartbus/texts/subcommands.h"
 #include "services/carts/policy/rules_document.h"
 #include "services/carts/rehearsal/rehearsal.h"
+#include "services/carts/words/describe.h"
 #include "services/kit/documents/kinds.h"
 #include "services/kit/money/money.h"
 #include <stdio.h>

@@ -10,11 +10,11 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/subcommands.h"
+#include "services/carts/words/describe.h"
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

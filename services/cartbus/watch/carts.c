@@ -7,13 +7,13 @@
  * Read next: timers.c (when a cart is looked at), outlook.c (what comes of it)
  */
 #include "services/cartbus/core/command.h"
-#include "services/cartbus/core/describe.h"
-#include "services/cartbus/core/names.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/outlook.h"
 #include "services/cartbus/watch/subcommands.h"
 #include "services/cartbus/watch/timers.h"
+#include "services/carts/words/describe.h"
+#include "services/kit/words/names.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
@@ -34,8 +34,8 @@ struct row {
 
 struct next {
 	bool known;
-	TimerSet timer;           /* when the cart is looked at */
-	struct outlook_line line; /* only with an outlook */
+	TimerSet timer;             /* when the cart is looked at */
+	struct next_mail_line line; /* only with an outlook */
 };
 
 struct wanted {

@@ -12,12 +12,12 @@
 #include "proto/cart_topics.h"
 #include "proto/topics.h"
 #include "services/cartbus/core/command.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/selection.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/subcommands.h"
+#include "services/carts/words/describe.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

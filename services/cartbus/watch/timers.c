@@ -9,11 +9,11 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/outlook.h"
 #include "services/cartbus/watch/subcommands.h"
+#include "services/carts/words/describe.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +159,7 @@ struct listing {
 static void print_line(const struct listing *listing, const struct line *line)
 {
 	const char *zone = zone_of_shop(listing->command, line->shop);
-	struct outlook_line outlook;
+	struct next_mail_line outlook;
 	char at[40];
 
 	describe_time(zone, line->timer.due_us, at);

@@ -6,12 +6,12 @@
  * Read next: selection.c (what is about a cart), describe.c (one line of words), outlook.c
  */
 #include "bus/base/cleanup.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/selection.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/cartbus/watch/outlook.h"
 #include "services/cartbus/watch/subcommands.h"
+#include "services/carts/words/describe.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static void print_cart(const struct why *why)
 
 static void print_timer(const struct why *why, const TimerSet *timer)
 {
-	struct outlook_line line;
+	struct next_mail_line line;
 	char at[40];
 
 	describe_time(why->zone, timer->due_us, at);

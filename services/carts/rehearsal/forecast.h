@@ -9,7 +9,7 @@
 
 #include "bus/actor/turn.h"
 #include "proto/platform_topics.h"
-#include "services/carts/policy/plan.h"
+#include "services/carts/words/next_mail.h"
 
 struct forecast;
 
@@ -22,12 +22,6 @@ void forecast_free(struct forecast *forecast); /* takes NULL */
 /* Takes every message of the wanted shops and of SHOP_OF_ALL, from the beginning of the log to its end. */
 void forecast_hear(struct forecast *forecast, const struct message_meta *said, struct bytes payload);
 
-struct foreseen {
-	/* 1, 2: this reminder was decided at since_us and is at the sender; 0: none is, see plan */
-	int with_sender;
-	int64_t since_us;
-	struct plan plan;
-};
 /*
  * Asks by the timer of a cart. false: it is no cart's timer, or belongs to an older state of the cart and has
  * no effect.

@@ -15,7 +15,7 @@
 #ifndef KIT_CONSOLE_PAGE_H
 #define KIT_CONSOLE_PAGE_H
 
-#include "bus/actor/turn.h"
+#include "bus/actor/service.h"
 #include "bus/base/clock.h"
 #include "bus/base/config.h"
 #include "services/kit/console/right.h"
@@ -66,7 +66,6 @@ struct page {
 };
 
 extern const struct page *const registered_pages[];
-struct remembers;
 extern const struct remembers *const registered_page_folds[];
 
 /* ---- one request for a page ---- */

@@ -4,8 +4,8 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
-#include "services/cartbus/core/names.h"
 #include "services/cartbus/core/reading.h"
+#include "services/kit/words/names.h"
 #include <pb_common.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_names.c: every field of every message has its name */
 #include "proto/cart_topics.h"
 #include "proto/topics.h"
-#include "services/cartbus/core/names.h"
+#include "services/kit/words/names.h"
 #include <pb_common.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
 #include "proto/topics.h"
-#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
+#include "services/carts/words/describe.h"
 #include "tests/unit/output_of.h"
 #include <pb_encode.h>
 #include <stdlib.h>

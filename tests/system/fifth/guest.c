@@ -2,9 +2,9 @@
 #include "guest.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/cartbus/core/names.h"
 #include "services/kit/documents/kinds.h"
 #include "services/kit/time/timer_setter.h"
+#include "services/kit/words/names.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

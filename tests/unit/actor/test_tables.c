@@ -1,12 +1,15 @@
 /* test_tables.c: a service's tables have as many rows as it needs, and systems may add to each of them */
+#include "bus.pb.h"
 #include "bus/actor/runtime/runtime.h"
 #include "bus/actor/runtime/state_layers.h"
+#include "bus/actor/runtime/turns.h"
 #include "bus/actor/service.h"
 #include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
+#include <pb_encode.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -160,8 +163,8 @@ static int check_twice_remembered(int from, int to, char ret_why[256])
 static void two_functions_for_one_topic_are_refused_by_name(void **context)
 {
 	static const int heard[][2] = { { 0, 1 }, { 0, HEARD - 1 }, { HEARD - 2, HEARD - 1 } };
-	static const int remembered[][2] = { { 0, 1 }, { 3, REMEMBERED - 1 },
-		{ REMEMBERED - 2 * ALSO, REMEMBERED - 1 } };
+	static const int remembered[][2] = { { 0, 1 }, { REMEMBERED - ALSO, REMEMBERED - 1 },
+		{ REMEMBERED - 2 * ALSO, REMEMBERED - ALSO - 1 } };
 	char why[256] = "";
 
 	(void)context;
@@ -175,6 +178,110 @@ static void two_functions_for_one_topic_are_refused_by_name(void **context)
 		assert_non_null(strstr(why, remembered_topics[remembered[i][0]].name));
 	}
 	assert_int_equal(service_judge(&wide, why), 0);
+}
+
+/* ---- several tables remember one topic ---- */
+
+STATE_NUMBERS(calls, "calls");
+STATE_STRINGS(order, "order");
+
+static void note_call(struct state *state, const char *by)
+{
+	struct buffer order = { 0 };
+
+	STATE_GET_STRING(state, order, SHOP, "k", &order);
+	buffer_add_text(&order, by);
+	STATE_PUT_STRING(state, order, SHOP, "k", buffer_bytes(&order));
+	STATE_PUT_NUMBER(state, calls, SHOP, by, STATE_NUMBER(state, calls, SHOP, by) + 1);
+	buffer_free(&order);
+}
+
+static void fold_a(struct state *state, const struct message_meta *said, const Audit *audit)
+{
+	(void)said, (void)audit;
+	note_call(state, "a");
+}
+
+static void fold_b(struct state *state, const struct message_meta *said, const Audit *audit)
+{
+	(void)said, (void)audit;
+	note_call(state, "b");
+}
+
+static void fold_c(struct state *state, const struct message_meta *said, const Audit *audit)
+{
+	(void)said, (void)audit;
+	note_call(state, "c");
+}
+
+static const struct remembers kept[] = { REMEMBERS(audit, fold_b), { .topic = NULL } };
+static const struct remembers passing[] = { REMEMBERS_FOR_A_WHILE(audit, fold_c), { .topic = NULL } };
+static const struct remembers *const shared_also[] = { kept, passing, NULL };
+static const struct service shared = {
+	.name = "shared", .remembers = REMEMBERING(REMEMBERS(audit, fold_a)), .remembers_also = shared_also
+};
+
+static void the_folds_of_all_tables_that_remember_a_topic_are_called_in_order(void **context)
+{
+	static const struct service *const services[] = { &shared, NULL };
+	struct sim *sim = sim_new(services, START_US, 1);
+	struct buffer order = { 0 };
+	char why[256];
+
+	(void)context;
+	assert_int_equal(service_judge(&shared, why), 0);
+	sim_start(sim, "shared", &shared, NULL);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(
+			SIM_SAY(sim, audit, (&(Audit){ .at_us = START_US }), .shop = SHOP, .key = "k"), SAID_FRESH);
+	sim_run_until_idle(sim);
+	assert_true(STATE_GET_STRING(runtime_state(sim_runtime(sim, "shared")), order, SHOP, "k", &order));
+	assert_string_equal(buffer_text(&order), "abcabc");
+	buffer_free(&order);
+	sim_free(sim);
+}
+
+static void the_manifest_has_a_topic_of_several_tables_once(void **context)
+{
+	struct buffer manifest = { 0 };
+
+	(void)context;
+	service_manifest(&shared, &manifest);
+	assert_int_equal(count_lines(buffer_text(&manifest), "\nremembers = audit\n"), 1);
+	assert_int_equal(count_lines(buffer_text(&manifest), "[topic audit]"), 1);
+	buffer_free(&manifest);
+}
+
+static void forget_rows_before(struct state *state, uint64_t seq)
+{
+	uint8_t payload[Forgotten_size];
+	pb_ostream_t stream = pb_ostream_from_buffer(payload, sizeof(payload));
+
+	assert_true(pb_encode(&stream, Forgotten_fields, &(Forgotten){ .facts_before = seq, .rows_before = seq }));
+	assert_int_equal(state_hear_forgotten(state, BYTES(payload, stream.bytes_written)), 0);
+}
+
+static void each_table_decides_how_long_its_own_rows_stay(void **context)
+{
+	struct store *store = NULL;
+	struct table *table = table_new(&shared);
+	const struct message_meta said = { .topic = topic_audit.name, .shop = SHOP, .key = "k", .seq = 5 };
+	struct buffer payload = { 0 };
+	struct state *state;
+
+	(void)context;
+	assert_int_equal(store_open_memory(&runtime_store_options, &store), 0);
+	state = state_new(&store);
+	assert_true(turn_encode(&topic_audit, &(Audit){ .at_us = START_US }, &payload));
+	state_write_projected(state);
+	assert_int_equal(table_fold(table, state, &said, buffer_bytes(&payload)), 0);
+	forget_rows_before(state, 6);
+	assert_int_equal(STATE_NUMBER(state, calls, SHOP, "a"), 1);
+	assert_int_equal(STATE_NUMBER(state, calls, SHOP, "b"), 1);
+	assert_int_equal(STATE_NUMBER(state, calls, SHOP, "c"), 0);
+	state_free(state);
+	table_free(table);
+	buffer_free(&payload);
 }
 
 static void a_service_may_only_have_what_systems_add(void **context)
@@ -294,6 +401,9 @@ int main(void)
 		cmocka_unit_test(what_is_said_is_numbered_through_all_tables),
 		cmocka_unit_test(what_is_heard_and_remembered_is_numbered_through_all_tables),
 		cmocka_unit_test(two_functions_for_one_topic_are_refused_by_name),
+		cmocka_unit_test(the_folds_of_all_tables_that_remember_a_topic_are_called_in_order),
+		cmocka_unit_test(the_manifest_has_a_topic_of_several_tables_once),
+		cmocka_unit_test(each_table_decides_how_long_its_own_rows_stay),
 		cmocka_unit_test(a_service_may_only_have_what_systems_add),
 		cmocka_unit_test(a_service_may_have_no_table_at_all),
 		cmocka_unit_test(what_a_service_declares_of_its_queue_stands_in_its_manifest_and_only_then),

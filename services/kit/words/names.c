@@ -3,9 +3,7 @@
  *
  * A message that is added to platform.proto needs a line in PLATFORM_MESSAGES: the lint `services` names a forgotten one.
  */
-#include "services/cartbus/core/names.h"
-
-#include "platform.pb.h"
+#include "services/kit/words/names.h"
 
 static const struct field_names *fields_of(const pb_msgdesc_t *message)
 {

@@ -4,20 +4,18 @@
  * Owns:     one small function per kind of message. Kinds that need no words of their own are shown as JSON.
  * Promises: one line, without control characters.
  */
-#include "services/cartbus/core/describe.h"
+#include "services/carts/words/describe.h"
 
-#include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
-#include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
-#include "services/cartbus/core/names.h"
-#include "services/cartbus/core/print.h"
-#include "services/cartbus/shops/mode.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/money/money.h"
+#include "services/kit/shop/mode.h"
 #include "services/kit/time/timestamp.h"
 #include "services/kit/time/zone.h"
+#include "services/kit/words/message_json.h"
+#include "services/kit/words/names.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -354,21 +352,4 @@ void describe(const struct topic *topic, const void *message, const char *zone, 
 	buffer_text(ret);     /* ends it */
 	if (ret->len > start) /* a storefront's text must not move an admin's cursor */
 		text_make_plain((char *)ret->data + start);
-}
-
-const char *zone_of_shop(const struct command *command, const char *shop)
-{
-	static struct shop last;
-	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct config_error error;
-	char path[PATH_ROOM];
-
-	if (last.zone[0] && strcmp(last.name, shop) == 0)
-		return last.zone;
-	command_shop_path(command, shop, "shop.conf", path);
-	if (shop_name_valid(shop) && file_read(path, 1 << 20, &text) == 0 &&
-		shop_parse(buffer_text(&text), shop, path, &last, &error) == 0)
-		return last.zone;
-	last.zone[0] = '\0';
-	return "UTC";
 }

@@ -9,9 +9,10 @@
  *   static const struct message_names messages[] = { FORM_MESSAGES(NAMES_ROW){ NULL, NULL } };
  *   const struct names forms_names[] = { { messages, enums }, { NULL, NULL } };
  */
-#ifndef CARTBUS_CORE_NAMES_H
-#define CARTBUS_CORE_NAMES_H
+#ifndef KIT_WORDS_NAMES_H
+#define KIT_WORDS_NAMES_H
 
+#include "platform.pb.h"
 #include <pb.h>
 #include <stddef.h>
 #include <stdint.h>
