@@ -302,17 +302,17 @@ static void add_field(struct http_header *ret, int *count, const char *name, con
 
 int answer_fields(const struct answer *answer, struct http_header ret[ANSWER_FIELDS_MAX])
 {
-	int count = 0;
+	int count = 0, most = ANSWER_FIELDS_MAX - answer->added_count;
 
 	add_field(ret, &count, "Content-Type", answer->content_type);
-	add_field(ret, &count, "Cache-Control", "no-store");
+	add_field(ret, &count, "Cache-Control", answer->cache ? answer->cache : "no-store");
 	add_field(ret, &count, "X-Content-Type-Options", "nosniff");
 	add_field(ret, &count, "Location", answer->location);
 	add_field(ret, &count, "Allow", answer->allow);
 	add_field(ret, &count, "Retry-After", answer->status == 503 ? "60" : NULL);
-	for (const struct http_header *more = answer->more; more && more->name && count < ANSWER_FIELDS_MAX; more++)
+	for (const struct http_header *more = answer->more; more && more->name && count < most; more++)
 		add_field(ret, &count, more->name, more->value);
-	for (int i = 0; i < answer->added_count && count < ANSWER_FIELDS_MAX; i++)
+	for (int i = 0; i < answer->added_count; i++)
 		add_field(ret, &count, answer->added[i].name, answer->added[i].value);
 	return count;
 }

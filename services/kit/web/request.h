@@ -6,7 +6,7 @@
 
 #include "bus/base/bytes.h"
 
-enum { HEADERS_MAX = 64, PARTS_MOST = 1000, ANSWER_ADDED_MAX = 8, ANSWER_FIELDS_MAX = 20 };
+enum { HEADERS_MAX = 64, PARTS_MOST = 1000, ANSWER_ADDED_MAX = 24, ANSWER_FIELDS_MAX = 48 };
 
 struct http_header {
 	const char *name, *value;
@@ -48,6 +48,7 @@ const char *request_framing(const struct request *request);
 struct answer {
 	unsigned status;
 	const char *content_type; /* static */
+	const char *cache;        /* Cache-Control; static; NULL: no-store */
 	const char *allow;        /* of 405; static */
 	const char *location;     /* of 302; borrowed from the request */
 	struct buffer body;
@@ -62,11 +63,11 @@ struct answer {
 
 /*
  * The headers of the answer, except its length, date and connection; returns how many. Borrowed from the
- * answer.
+ * answer. Those of `more` that do not fit are left out: there is room for 16 beside all that are added.
  */
 int answer_fields(const struct answer *answer, struct http_header ret[ANSWER_FIELDS_MAX]);
 /*
- * Adds a header. Both texts are borrowed until the answer is sent; they may belong to the request. More than
+ * Adds a header; a name may be added more than once (Set-Cookie). Both texts are borrowed until the answer is sent; they may belong to the request. More than
  * ANSWER_ADDED_MAX is a bug.
  */
 void answer_add(struct answer *answer, const char *name, const char *value);

@@ -186,6 +186,35 @@ static void what_an_answer_is_sent_with_follows_from_it(void **state)
 	assert_null(request_header(&sent, "Location"));
 }
 
+static void as_many_headers_as_an_answer_may_have_are_all_sent_and_in_order(void **state)
+{
+	static const struct http_header more[17] = { { "M", "0" }, { "M", "1" }, { "M", "2" }, { "M", "3" },
+		{ "M", "4" }, { "M", "5" }, { "M", "6" }, { "M", "7" }, { "M", "8" }, { "M", "9" }, { "M", "10" },
+		{ "M", "11" }, { "M", "12" }, { "M", "13" }, { "M", "14" }, { "M", "15" } };
+	struct answer answer = { .status = 503,
+		.content_type = "text/plain",
+		.cache = "private",
+		.allow = "GET",
+		.location = "/",
+		.more = more };
+	struct http_header fields[ANSWER_FIELDS_MAX];
+	char values[ANSWER_ADDED_MAX][4];
+	int count;
+
+	(void)state;
+	for (int i = 0; i < ANSWER_ADDED_MAX; i++) {
+		snprintf(values[i], sizeof(values[i]), "%d", i);
+		answer_add(&answer, "Set-Cookie", values[i]);
+	}
+	count = answer_fields(&answer, fields);
+	assert_int_equal(count, 6 + 16 + ANSWER_ADDED_MAX);
+	assert_string_equal(fields[1].value, "private");
+	for (int i = 0; i < 16; i++)
+		assert_ptr_equal(fields[6 + i].value, more[i].value);
+	for (int i = 0; i < ANSWER_ADDED_MAX; i++)
+		assert_ptr_equal(fields[6 + 16 + i].value, values[i]);
+}
+
 /* What stands around a value is none of it. */
 static void blanks_around_a_value_are_left_out(void **state)
 {
@@ -216,6 +245,7 @@ int main(void)
 		cmocka_unit_test_teardown(an_argument_is_found_and_decoded, teardown),
 		cmocka_unit_test_teardown(arguments_and_cookies_are_counted_and_too_many_are_told_so, teardown),
 		cmocka_unit_test_teardown(what_an_answer_is_sent_with_follows_from_it, teardown),
+		cmocka_unit_test_teardown(as_many_headers_as_an_answer_may_have_are_all_sent_and_in_order, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
