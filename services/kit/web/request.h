@@ -39,6 +39,12 @@ char *request_argument(struct request *request, const char *name);
 const char *request_header(const struct request *request, const char *name);
 bool request_header_repeated(const struct request *request, const char *name);
 /*
+ * The value of a cookie, borrowed and without quotes (RFC 6265 section 4.2.1). -ENOENT: there is none of that name. -EBADMSG: there are two,
+ * or its value has another character than the RFC allows. Other cookies are not judged: they may be of another program on this host, as
+ * cookies know no port.
+ */
+int request_cookie(const struct request *request, const char *name, struct bytes *ret);
+/*
  * Is the framing unambiguous? NULL: it is; otherwise the reason. Servers read Content-Length with
  * Transfer-Encoding, or either of them twice, in different ways (RFC 9112 section 6.1), so such a request is
  * refused and its connection closed.
