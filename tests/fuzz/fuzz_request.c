@@ -4,10 +4,14 @@
  * The first byte says how much of them came first.
  */
 #include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/web/form.h"
+#include "services/kit/web/host.h"
 #include "services/kit/web/network.h"
 #include "services/kit/web/request.h"
 #include "services/kit/web/web_inside.h"
 #include "tests/fuzz/fuzz.h"
+#include <errno.h>
 
 /* What has come decides nothing that more of it would decide otherwise. */
 static void look_at_chunks(struct bytes data, size_t first)
@@ -35,6 +39,41 @@ static void must_be_right(struct request *request)
 	MUST(!request_header_repeated(request, "Content-Length") && !request_header_repeated(request, "Host"));
 }
 
+static void must_be_text(const char *text)
+{
+	MUST(text && text_is_utf8(bytes_of(text)));
+}
+
+static void look_at_form(struct bytes encoded)
+{
+	struct form form;
+	int r = form_read(encoded, &form);
+
+	MUST(r == 0 || r == -EBADMSG || r == -E2BIG);
+	MUST(r == 0 || (form.count == 0 && !form.fields));
+	for (int i = 0; i < form.count; i++) {
+		must_be_text(form.fields[i].name);
+		must_be_text(form.fields[i].value);
+		must_be_text(form_value(&form, form.fields[i].name));
+	}
+	form_free(&form);
+}
+
+static void look_at_names(const struct request *request)
+{
+	struct bytes value;
+	struct host host;
+	const char *why = NULL;
+	unsigned status = request_host(request, &host, &why);
+
+	MUST(status == 0 || (status == 400 && why));
+	MUST(status != 0 || (host.name[0] && host.port <= 65535));
+	MUST(*request_local_path(request));
+	MUST(request_cookie(request, "a", &value) == 0 || value.len == 0);
+	if (request->query)
+		look_at_form(bytes_of(request->query));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes input = BYTES(size > 0 ? data + 1 : data, size > 0 ? size - 1 : 0);
@@ -52,6 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		must_be_right(&request);
 		look_at_chunks(rest, data[0]);
+		look_at_form(rest);
+		look_at_names(&request);
 		web_proxies_parse("127.0.0.1 10.0.0.0/8", &proxies);
 		web_proxies_client(&proxies, &request, &key);
 		request_argument(&request, "to");

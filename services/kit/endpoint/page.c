@@ -6,8 +6,8 @@
 #include "services/kit/locale/locale.h"
 #include "services/kit/shop/accent.h"
 #include "services/kit/shop/shop.h"
+#include "services/kit/web/form.h"
 #include "services/kit/web/html.h"
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,74 +183,13 @@ void shop_branding_read(const char *shops_folder, const char *shop, struct shop_
 
 /* ---- forms ---- */
 
-/* The next pair of a urlencoded form, without the line end that some clients add; false: no more. */
-static bool next_pair(struct bytes *rest, struct bytes *ret)
-{
-	const char *at = rest->data, *and = rest->len ? memchr(at, '&', rest->len) : NULL;
-	size_t len = and? (size_t)(and-at) : rest->len;
-
-	if (rest->len == 0)
-		return false;
-	*rest = and? BYTES(and+1, rest->len - len - 1) : BYTES("", 0);
-	while (len > 0 && (at[len - 1] == '\r' || at[len - 1] == '\n'))
-		len--;
-	*ret = BYTES(at, len);
-	return true;
-}
-
 static bool has_pair(struct bytes body, const char *wanted)
 {
 	struct bytes pair;
 
-	while (next_pair(&body, &pair))
+	while (form_next_pair(&body, &pair))
 		if (pair.len == strlen(wanted) && strncasecmp(pair.data, wanted, pair.len) == 0)
 			return true;
-	return false;
-}
-
-/* Decodes a value of a urlencoded form: "+" is a blank, %41 an A. false: a bad %, a NUL, or too long. */
-static bool decode(struct bytes value, char *ret, size_t room)
-{
-	const char *at = value.data, *end = at + value.len;
-	size_t len = 0;
-
-	while (at < end && len + 1 < room) {
-		uint8_t byte = (uint8_t)*at++;
-		char digits[3] = "";
-
-		if (byte == '%') {
-			if (end - at < 2 || !isxdigit((unsigned char)at[0]) || !isxdigit((unsigned char)at[1]))
-				return false;
-			memcpy(digits, at, 2);
-			at += 2;
-			byte = (uint8_t)strtoul(digits, NULL, 16);
-		} else if (byte == '+') {
-			byte = ' ';
-		}
-		if (byte == '\0')
-			return false;
-		ret[len++] = (char)byte;
-	}
-	ret[len] = '\0';
-	return at == end;
-}
-
-bool form_value(struct bytes body, const char *name, char *ret, size_t room)
-{
-	size_t len = strlen(name);
-	struct bytes pair;
-
-	ret[0] = '\0';
-	while (next_pair(&body, &pair)) {
-		const char *at = pair.data;
-
-		if (pair.len < len + 1 || memcmp(at, name, len) != 0 || at[len] != '=')
-			continue;
-		if (decode(BYTES(at + len + 1, pair.len - len - 1), ret, room))
-			return true;
-		ret[0] = '\0';
-		return false;
-	}
 	return false;
 }
 
@@ -267,7 +206,7 @@ static bool take_undo(struct bytes body, int64_t *ret_us)
 {
 	char value[24], *end;
 
-	if (!form_value(body, "undo", value, sizeof(value)) || value[0] < '0' || value[0] > '9')
+	if (!form_find(body, "undo", value, sizeof(value)) || value[0] < '0' || value[0] > '9')
 		return false;
 	*ret_us = strtoll(value, &end, 10);
 	return *end == '\0' && *ret_us > 0;

@@ -82,10 +82,4 @@ enum page_post {
 /* `ret_undo_us`: of POST_UNDO. */
 enum page_post page_posted(const char *content_type, struct bytes body, int64_t *ret_undo_us);
 
-/*
- * The value of a field of a urlencoded form, decoded; false: the field is missing, or does not fit in `room`
- * bytes.
- */
-bool form_value(struct bytes body, const char *name, char *ret, size_t room);
-
 #endif

@@ -102,7 +102,7 @@ static void compose(const struct web_connection *connection, struct buffer *out)
 	strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &utc)); /* RFC 9110 section 5.6.7 */
 	buffer_printf(out, "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\n", answer->status,
 		library_reason(answer->status), date);
-	if (answer->status != 204) /* RFC 9110 section 8.6 */
+	if (answer->status != 204 && answer->status != 304) /* RFC 9110 section 8.6 */
 		buffer_printf(out, "Content-Length: %zu\r\n", answer->body.len);
 	for (int i = 0; i < count; i++)
 		buffer_printf(out, "%s: %s\r\n", fields[i].name, fields[i].value);

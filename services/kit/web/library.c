@@ -79,6 +79,28 @@ static ssize_t read_feed(void *context, uint64_t at, char *ret, size_t most)
 	return 0;
 }
 
+static ssize_t read_nothing(void *context, uint64_t at, char *ret, size_t most)
+{
+	(void)context, (void)at, (void)ret, (void)most;
+	return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+/* 304 has no body, and must not say that its length is 0 (RFC 9110 section 8.6). The library leaves out a length that it does not know. */
+static struct MHD_Response *unchanged_response(void)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, FEED_BLOCK, read_nothing, NULL, NULL);
+
+	if (response)
+		MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+	return response;
+}
+
+static struct MHD_Response *feed_response(struct web_connection *connection)
+{
+	return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, FEED_BLOCK, read_feed, connection, NULL);
+}
+
 static struct MHD_Response *whole_response(struct answer *answer)
 {
 	struct MHD_Response *response =
@@ -94,9 +116,9 @@ static struct MHD_Response *response_of(struct web_connection *connection, bool 
 	struct answer *answer = &connection->asked.answer;
 	struct http_header fields[ANSWER_FIELDS_MAX];
 	int count = answer_fields(answer, fields);
-	struct MHD_Response *response = is_feed
-		? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, FEED_BLOCK, read_feed, connection, NULL)
-		: whole_response(answer);
+	struct MHD_Response *response = is_feed ? feed_response(connection)
+		: answer->status == 304         ? unchanged_response()
+						: whole_response(answer);
 
 	if (!response)
 		return NULL;

@@ -8,6 +8,7 @@
 #include "services/kit/web/request.h"
 #include "bus/base/text.h"
 #include <assert.h>
+#include <errno.h>
 #include <strings.h>
 
 enum { METHOD_MOST = 20, HOST_MOST = 255 };
@@ -40,6 +41,71 @@ bool request_header_repeated(const struct request *request, const char *name)
 
 	return count_headers(request, name, &value) > 1;
 }
+
+/* ---- cookies ---- */
+
+/* The next part of a Cookie header, without blanks around it. false: no more. */
+static bool next_cookie(const char **rest, struct bytes *ret)
+{
+	const char *from = *rest + strspn(*rest, " \t");
+	size_t len = strcspn(from, ";");
+
+	if (!*from)
+		return false;
+	*rest = from + len + (from[len] == ';');
+	while (len > 0 && (from[len - 1] == ' ' || from[len - 1] == '\t'))
+		len--;
+	*ret = BYTES(from, len);
+	return true;
+}
+
+static bool is_named(struct bytes cookie, const char *name)
+{
+	size_t len = strlen(name);
+
+	return cookie.len > len && memcmp(cookie.data, name, len) == 0 && ((const char *)cookie.data)[len] == '=';
+}
+
+/* RFC 6265 section 4.1.1: cookie-octets, with a quote at both ends or at none. */
+static int read_cookie_value(struct bytes value, struct bytes *ret)
+{
+	const char *text = value.data;
+	bool is_quoted = value.len >= 2 && text[0] == '"' && text[value.len - 1] == '"';
+
+	*ret = is_quoted ? BYTES(text + 1, value.len - 2) : value;
+	for (size_t i = 0; i < ret->len; i++) {
+		unsigned char c = (unsigned char)((const char *)ret->data)[i];
+
+		if (c <= ' ' || c >= 0x7f || strchr("\",;\\", c))
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+int request_cookie(const struct request *request, const char *name, struct bytes *ret)
+{
+	size_t skipped = strlen(name) + 1;
+	struct bytes cookie, value;
+	int found = -ENOENT;
+
+	for (int i = 0; i < request->header_count; i++) {
+		const char *rest = request->headers[i].value;
+
+		if (strcasecmp(request->headers[i].name, "Cookie") != 0)
+			continue;
+		while (next_cookie(&rest, &cookie)) {
+			if (!is_named(cookie, name))
+				continue;
+			value = BYTES((const char *)cookie.data + skipped, cookie.len - skipped);
+			found = found == -ENOENT ? read_cookie_value(value, ret) : -EBADMSG;
+		}
+	}
+	if (found < 0)
+		*ret = BYTES("", 0);
+	return found;
+}
+
+/* ---- framing ---- */
 
 static bool is_plain_number(const char *text)
 {
@@ -302,17 +368,17 @@ static void add_field(struct http_header *ret, int *count, const char *name, con
 
 int answer_fields(const struct answer *answer, struct http_header ret[ANSWER_FIELDS_MAX])
 {
-	int count = 0;
+	int count = 0, most = ANSWER_FIELDS_MAX - answer->added_count;
 
 	add_field(ret, &count, "Content-Type", answer->content_type);
-	add_field(ret, &count, "Cache-Control", "no-store");
+	add_field(ret, &count, "Cache-Control", answer->cache ? answer->cache : "no-store");
 	add_field(ret, &count, "X-Content-Type-Options", "nosniff");
 	add_field(ret, &count, "Location", answer->location);
 	add_field(ret, &count, "Allow", answer->allow);
 	add_field(ret, &count, "Retry-After", answer->status == 503 ? "60" : NULL);
-	for (const struct http_header *more = answer->more; more && more->name && count < ANSWER_FIELDS_MAX; more++)
+	for (const struct http_header *more = answer->more; more && more->name && count < most; more++)
 		add_field(ret, &count, more->name, more->value);
-	for (int i = 0; i < answer->added_count && count < ANSWER_FIELDS_MAX; i++)
+	for (int i = 0; i < answer->added_count; i++)
 		add_field(ret, &count, answer->added[i].name, answer->added[i].value);
 	return count;
 }

@@ -6,7 +6,7 @@
 
 #include "bus/base/bytes.h"
 
-enum { HEADERS_MAX = 64, PARTS_MOST = 1000, ANSWER_ADDED_MAX = 8, ANSWER_FIELDS_MAX = 20 };
+enum { HEADERS_MAX = 64, PARTS_MOST = 1000, ANSWER_ADDED_MAX = 24, ANSWER_FIELDS_MAX = 48 };
 
 struct http_header {
 	const char *name, *value;
@@ -39,6 +39,12 @@ char *request_argument(struct request *request, const char *name);
 const char *request_header(const struct request *request, const char *name);
 bool request_header_repeated(const struct request *request, const char *name);
 /*
+ * The value of a cookie, borrowed and without quotes (RFC 6265 section 4.2.1). -ENOENT: there is none of that name. -EBADMSG: there are two,
+ * or its value has another character than the RFC allows. Other cookies are not judged: they may be of another program on this host, as
+ * cookies know no port.
+ */
+int request_cookie(const struct request *request, const char *name, struct bytes *ret);
+/*
  * Is the framing unambiguous? NULL: it is; otherwise the reason. Servers read Content-Length with
  * Transfer-Encoding, or either of them twice, in different ways (RFC 9112 section 6.1), so such a request is
  * refused and its connection closed.
@@ -48,6 +54,7 @@ const char *request_framing(const struct request *request);
 struct answer {
 	unsigned status;
 	const char *content_type; /* static */
+	const char *cache;        /* Cache-Control; static; NULL: no-store */
 	const char *allow;        /* of 405; static */
 	const char *location;     /* of 302; borrowed from the request */
 	struct buffer body;
@@ -62,11 +69,11 @@ struct answer {
 
 /*
  * The headers of the answer, except its length, date and connection; returns how many. Borrowed from the
- * answer.
+ * answer. Those of `more` that do not fit are left out: there is room for 16 beside all that are added.
  */
 int answer_fields(const struct answer *answer, struct http_header ret[ANSWER_FIELDS_MAX]);
 /*
- * Adds a header. Both texts are borrowed until the answer is sent; they may belong to the request. More than
+ * Adds a header; a name may be added more than once (Set-Cookie). Both texts are borrowed until the answer is sent; they may belong to the request. More than
  * ANSWER_ADDED_MAX is a bug.
  */
 void answer_add(struct answer *answer, const char *name, const char *value);

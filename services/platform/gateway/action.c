@@ -13,6 +13,7 @@
 #include "bus/base/text.h"
 #include "services/kit/endpoint/page.h"
 #include "services/kit/web/admin_link.h"
+#include "services/kit/web/form.h"
 #include "services/platform/gateway/action_page.h"
 #include "services/platform/gateway/gateway.h"
 #include <stdio.h>
@@ -88,12 +89,12 @@ static bool act(struct submission *submission, const char *id)
 	char yes[8], reason[ACTION_REASON_MAX] = "";
 	bool needs_reason = link->verb == ADMIN_LIFT_SUPPRESSION;
 
-	if (!form_value(body, "act", yes, sizeof(yes)) || strcmp(yes, "yes") != 0) {
+	if (!form_find(body, "act", yes, sizeof(yes)) || strcmp(yes, "yes") != 0) {
 		counters->malformed++;
 		answer_view(submission, ACTION_ASK, 400, link, 0);
 		return false;
 	}
-	if (needs_reason && (!form_value(body, "reason", reason, sizeof(reason)) || !reason_fits(reason))) {
+	if (needs_reason && (!form_find(body, "reason", reason, sizeof(reason)) || !reason_fits(reason))) {
 		counters->malformed++;
 		answer_view(submission, ACTION_ASK_REASON, 400, link, 0);
 		return false;

@@ -11,6 +11,7 @@
 #include "services/platform/monitor/page.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
+#include "services/kit/web/host.h"
 #include "services/kit/web/network.h"
 #include "services/kit/web/web.h"
 #include "services/platform/monitor/metrics.h"
@@ -30,8 +31,7 @@ enum {
 	BODY_MOST = 1024, /* no client has a reason to send one */
 	WORK_PERCENT = 10,
 	SOURCES_MOST = 256,
-	BACKLOG = 64,
-	HOST_ROOM = 256
+	BACKLOG = 64
 };
 static const int64_t AGAIN_US = 10 * US_PER_S;
 
@@ -50,21 +50,6 @@ static struct page {
 
 /* ---- readers ---- */
 
-/* Reads the host of a Host header, without port and brackets, in small letters. false: there is none. */
-static bool host_of(const char *header, char ret[HOST_ROOM])
-{
-	size_t len = *header == '[' ? strcspn(header, "]") : strcspn(header, ":");
-	const char *from = header + (*header == '[');
-
-	len -= *header == '[' && len > 0;
-	if (len == 0 || len >= HOST_ROOM)
-		return false;
-	for (size_t i = 0; i < len; i++)
-		ret[i] = from[i] >= 'A' && from[i] <= 'Z' ? (char)(from[i] + 32) : from[i];
-	ret[len] = '\0';
-	return true;
-}
-
 static int is_this_name(const char *value, void *host)
 {
 	return strcasecmp(value, host) == 0;
@@ -73,16 +58,17 @@ static int is_this_name(const char *value, void *host)
 /* The owner of another page can point its host name at 127.0.0.1 (DNS rebinding), but not an address. */
 static bool is_our_name(const char *header)
 {
-	char host[HOST_ROOM], ours[256];
+	char ours[256];
+	struct host host;
 	struct source_key address;
 
-	if (!host_of(header, host))
+	if (!host_read(header, &host))
 		return false;
-	if (source_key_of_text(host, &address) || strcmp(host, "localhost") == 0)
+	if (source_key_of_text(host.name, &address) || strcmp(host.name, "localhost") == 0)
 		return true;
-	if (gethostname(ours, sizeof(ours)) == 0 && strcasecmp(host, ours) == 0)
+	if (gethostname(ours, sizeof(ours)) == 0 && strcasecmp(host.name, ours) == 0)
 		return true;
-	return config_each_value(page.config, "monitor", NULL, "host", is_this_name, host) != 0;
+	return config_each_value(page.config, "monitor", NULL, "host", is_this_name, host.name) != 0;
 }
 
 static bool answer_words(struct answer *answer, unsigned status, const char *words)

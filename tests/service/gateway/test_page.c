@@ -3,6 +3,7 @@
 #include "bus/base/text.h"
 #include "given.h"
 #include "services/kit/endpoint/page.h"
+#include "services/kit/web/form.h"
 #include "services/kit/web/html.h"
 #include "services/platform/gateway/action_page.h"
 #include <stdio.h>
@@ -183,7 +184,7 @@ static void a_forms_value_is_decoded_or_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		assert_int_equal(
-			form_value(bytes_of(rows[i].body), "reason", value, sizeof(value)), rows[i].value != NULL);
+			form_find(bytes_of(rows[i].body), "reason", value, sizeof(value)), rows[i].value != NULL);
 		assert_string_equal(value, rows[i].value ? rows[i].value : "");
 	}
 }

@@ -2,6 +2,7 @@
 #include "bus/base/memory.h"
 #include "services/kit/web/request.h"
 #include "tests/unit/cmocka_all.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -186,6 +187,79 @@ static void what_an_answer_is_sent_with_follows_from_it(void **state)
 	assert_null(request_header(&sent, "Location"));
 }
 
+static void as_many_headers_as_an_answer_may_have_are_all_sent_and_in_order(void **state)
+{
+	static const struct http_header more[17] = { { "M", "0" }, { "M", "1" }, { "M", "2" }, { "M", "3" },
+		{ "M", "4" }, { "M", "5" }, { "M", "6" }, { "M", "7" }, { "M", "8" }, { "M", "9" }, { "M", "10" },
+		{ "M", "11" }, { "M", "12" }, { "M", "13" }, { "M", "14" }, { "M", "15" } };
+	struct answer answer = { .status = 503,
+		.content_type = "text/plain",
+		.cache = "private",
+		.allow = "GET",
+		.location = "/",
+		.more = more };
+	struct http_header fields[ANSWER_FIELDS_MAX];
+	char values[ANSWER_ADDED_MAX][4];
+	int count;
+
+	(void)state;
+	for (int i = 0; i < ANSWER_ADDED_MAX; i++) {
+		snprintf(values[i], sizeof(values[i]), "%d", i);
+		answer_add(&answer, "Set-Cookie", values[i]);
+	}
+	count = answer_fields(&answer, fields);
+	assert_int_equal(count, 6 + 16 + ANSWER_ADDED_MAX);
+	assert_string_equal(fields[1].value, "private");
+	for (int i = 0; i < 16; i++)
+		assert_ptr_equal(fields[6 + i].value, more[i].value);
+	for (int i = 0; i < ANSWER_ADDED_MAX; i++)
+		assert_ptr_equal(fields[6 + 16 + i].value, values[i]);
+}
+
+static void a_cookie_is_found_by_its_whole_name_and_its_case(void **state)
+{
+	static const struct {
+		const char *lines, *value; /* value NULL: there is none */
+	} rows[] = { { "Cookie: id=abc\r\n", "abc" }, { "cookie: a=1; id=abc; b=2\r\n", "abc" },
+		{ "Cookie: id=\"abc\"\r\n", "abc" }, { "Cookie: id=\r\n", "" }, { "Cookie: id=\"\"\r\n", "" },
+		{ "Cookie: a=1;id=abc ;b\r\n", "abc" }, { "Cookie: id=a=b==\r\n", "a=b==" },
+		{ "Cookie: a=1\r\nCookie: id=abc\r\n", "abc" }, { "Cookie: x={\"a\": 1, 2}; id=abc\r\n", "abc" },
+		{ "Cookie: id\r\nX: id=abc\r\n", NULL }, { "Cookie: ID=abc\r\n", NULL },
+		{ "Cookie: idx=abc\r\n", NULL }, { "Cookie: xid=abc\r\n", NULL }, { "Cookie: id =abc\r\n", NULL },
+		{ "Cookie: a=id=abc\r\n", NULL }, { "Cookie: a=\"x\"id=abc\r\n", NULL },
+		{ "Cookie: a=1,id=abc\r\n", NULL }, { "Cookie:\r\n", NULL }, { "Cookie: ;;; ;\r\n", NULL },
+		{ "", NULL } };
+	struct bytes value;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(parse(rows[i].lines), 0);
+		if (request_cookie(&request, "id", &value) != (rows[i].value ? 0 : -ENOENT) ||
+			!bytes_equal(value, bytes_of(rows[i].value ? rows[i].value : "")))
+			fail_msg("%s: %.*s", rows[i].lines, (int)value.len, (const char *)value.data);
+	}
+}
+
+/* Which of two is meant depends on the server that reads them. */
+static void a_cookie_that_is_given_twice_or_is_malformed_is_refused(void **state)
+{
+	static const char *const rows[] = { "Cookie: id=a; id=a\r\n", "Cookie: id=a; x=1; id=\r\n",
+		"Cookie: id=a\r\nCookie: id=b\r\n", "Cookie: id=a b\r\n", "Cookie: id=a,b\r\n", "Cookie: id=a\\b\r\n",
+		"Cookie: id=\"a\r\n", "Cookie: id=a\"\r\n", "Cookie: id=a\"b\r\n", "Cookie: id=\"a\"b\"\r\n",
+		"Cookie: id=caf\xc3\xa9\r\n", "Cookie: id=a\tb\r\n", "Cookie: id= a\r\n",
+		"Cookie: id=a; id=\"\r\nX: y\r\n" };
+	struct bytes value;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		unsigned status = parse(rows[i]);
+
+		if (status == 0 && request_cookie(&request, "id", &value) != -EBADMSG)
+			fail_msg("taken: %s", rows[i]);
+		assert_true(status == 400 || value.len == 0);
+	}
+}
+
 /* What stands around a value is none of it. */
 static void blanks_around_a_value_are_left_out(void **state)
 {
@@ -216,6 +290,9 @@ int main(void)
 		cmocka_unit_test_teardown(an_argument_is_found_and_decoded, teardown),
 		cmocka_unit_test_teardown(arguments_and_cookies_are_counted_and_too_many_are_told_so, teardown),
 		cmocka_unit_test_teardown(what_an_answer_is_sent_with_follows_from_it, teardown),
+		cmocka_unit_test_teardown(as_many_headers_as_an_answer_may_have_are_all_sent_and_in_order, teardown),
+		cmocka_unit_test_teardown(a_cookie_is_found_by_its_whole_name_and_its_case, teardown),
+		cmocka_unit_test_teardown(a_cookie_that_is_given_twice_or_is_malformed_is_refused, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -392,6 +392,41 @@ static void a_large_body_waits_between_its_pieces_too(void **state)
 	expect_status(0, "200");
 }
 
+/* Both by the library and without it. */
+static bool answer_with_headers(void *context, struct web_request *asked)
+{
+	(void)context;
+	asked->answer.status = 304;
+	for (int i = 0; i < ANSWER_ADDED_MAX; i++)
+		answer_add(&asked->answer, "Set-Cookie", "a=b");
+	return false;
+}
+
+static bool decide_with_headers(void *context, struct web_request *asked)
+{
+	answer_with_headers(context, asked);
+	return true;
+}
+
+static void every_header_of_an_answer_is_sent_also_those_with_the_same_name(void **state)
+{
+	struct web_owner owner = { .judge_head = judge_head, .decide = decide_with_headers };
+	const char *text;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin_owned(&few, "", &owner);
+		send_text(connect_from("127.0.0.1"), "GET /one HTTP/1.1\r\nHost: x\r\n\r\n");
+		text = await(0, "<end>");
+		assert_non_null(strstr(text, "HTTP/1.1 304 Not Modified\r\n"));
+		assert_int_equal(count_of(text, "Set-Cookie: a=b\r\n"), ANSWER_ADDED_MAX);
+		assert_null(strstr(text, "Content-Length"));
+		owner.judge_head = answer_with_headers;
+		if (i == 0)
+			teardown(NULL);
+	}
+}
+
 static void what_is_proven_costs_its_network_nothing(void **state)
 {
 	struct web_limits poor = few;
@@ -470,6 +505,7 @@ int main(void)
 		TEST(what_a_proxy_says_in_no_words_is_counted_and_names_nobody),
 		TEST(large_bodies_wait_while_their_network_has_spent_its_work_and_small_ones_do_not),
 		TEST(a_large_body_waits_between_its_pieces_too),
+		TEST(every_header_of_an_answer_is_sent_also_those_with_the_same_name),
 		TEST(what_is_proven_costs_its_network_nothing),
 		TEST(without_descriptors_newcomers_are_told_so_and_it_goes_on),
 		TEST(who_leaves_serves_those_who_are_in_and_nobody_else),
