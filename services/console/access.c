@@ -9,6 +9,7 @@
 #include "services/console/origin.h"
 #include "services/console/visit.h"
 #include "services/kit/documents/docs.h"
+#include <errno.h>
 #include <stdio.h>
 
 /* ---- before anything else ---- */
@@ -28,31 +29,36 @@ static bool is_activity(const struct visit *visit)
 	return !visit->is_feed && !request_header(&visit->asked->request, "X-Cartbus-Background");
 }
 
+static int read_cookie(struct visit *visit)
+{
+	struct bytes value;
+	int r = request_cookie(&visit->asked->request, visit->console->place.cookie, &value);
+
+	visit->session_id[0] = '\0';
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return r;
+	text_copy_bytes(visit->session_id, sizeof(visit->session_id), value); /* a longer one is nobody's */
+	return 0;
+}
+
 unsigned access_judge(struct visit *visit, const char **ret_words)
 {
 	const struct request *request = &visit->asked->request;
-	const struct console_place *place = &visit->console->place;
 	char origin[CONSOLE_ORIGIN_ROOM];
+	unsigned status = console_place_answers(&visit->console->place, request, origin, ret_words);
 
-	if (!console_place_answers(place, request, origin)) {
-		*ret_words =
-			"this name is not the console's: [console] public-url in cartbus.conf says how it is reached";
-		return 421;
-	}
+	if (status)
+		return status;
 	*ret_words = origin_trouble(request, origin);
 	if (*ret_words)
 		return 403;
-	switch (request_cookie(request, place->cookie, visit->session_id, sizeof(visit->session_id))) {
-	case 0:
-		take_session(visit, is_activity(visit));
-		break;
-	case -ENOENT:
-		visit->session_id[0] = '\0';
-		break;
-	default:
+	if (read_cookie(visit) < 0) {
 		*ret_words = "the cookie of the session came twice, or cannot be read";
 		return 400;
 	}
+	take_session(visit, is_activity(visit));
 	return 0;
 }
 

@@ -169,11 +169,15 @@ static bool is_kept(const char *name)
 	return true;
 }
 
-static bool keep_field(const char *name, const char *value, void *context)
+static json_t *kept_fields(const struct form *form)
 {
-	if (is_kept(name))
-		json_array_append_new(context, json_pack("{s:s,s:s}", "name", name, "value", value));
-	return true;
+	json_t *fields = json_array();
+
+	for (int i = 0; i < form->count; i++)
+		if (is_kept(form->fields[i].name))
+			json_array_append_new(fields,
+				json_pack("{s:s,s:s}", "name", form->fields[i].name, "value", form->fields[i].value));
+	return fields;
 }
 
 void frame_answer_kept(struct visit *visit, unsigned status, enum frame_kept kept)
@@ -183,12 +187,9 @@ void frame_answer_kept(struct visit *visit, unsigned status, enum frame_kept kep
 		[FRAME_PROVE] = "prove",
 		[FRAME_AWAY] = "away",
 		[FRAME_CONFIRM] = "confirm" };
-	json_t *fields = json_array();
-	json_t *data;
+	json_t *data = json_pack("{s:s,s:s,s:o,s:s}", "kind", words[kept], "action", visit->path, "fields",
+		kept_fields(&visit->form), "person", visit->is_known ? visit->session.person : "");
 
-	form_each(&visit->form, keep_field, fields);
-	data = json_pack("{s:s,s:s,s:o,s:s}", "kind", words[kept], "action", visit->path, "fields", fields, "person",
-		visit->is_known ? visit->session.person : "");
 	if (kept != FRAME_AWAY)
 		visit->call.once[0] = '\0'; /* a new form; one that may have been carried out keeps its name */
 	answer_page(visit, status, &kept_markup, data);

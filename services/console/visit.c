@@ -46,8 +46,8 @@ static void visit_free(struct visit *visit)
 		return;
 	act_leave(visit);
 	page_call_clear(&visit->call);
-	form_clear(&visit->query);
-	form_clear(&visit->form);
+	form_free(&visit->query);
+	form_free(&visit->form);
 	free(visit);
 }
 
@@ -174,7 +174,7 @@ static bool judge_feed(struct visit *visit)
 	query = strchr(path, '?');
 	if (query)
 		*query++ = '\0';
-	form_clear(&visit->query);
+	form_free(&visit->query);
 	if (form_read(bytes_of(query ? query : ""), &visit->query) < 0 || !find_row(visit, path, PAGE_READS))
 		return visit->asked->answer.status ? false : refuse(visit, 400, "the page's query cannot be read");
 	return true;
@@ -294,7 +294,7 @@ static bool read_form(struct visit *visit)
 	}
 	visit->call.form = &visit->form;
 	once = page_field(&visit->call, "once");
-	if (!TEXT_COPY(visit->call.once, once) || once[strspn(once, "0123456789abcdef")]) {
+	if (!TEXT_COPY(visit->call.once, once) || once[strspn(once, "0123456789abcdef-")]) {
 		answer_refusal(visit, 400, "the form has no valid name");
 		return false;
 	}

@@ -10,6 +10,7 @@
 
 #include "services/console/console.h"
 #include "services/kit/console/page.h"
+#include "services/kit/web/form.h"
 
 enum { VISIT_PATH_ROOM = 1024, VISIT_COOKIE_ROOM = 200 };
 

@@ -8,8 +8,8 @@
 #include "bus/actor/runtime/runtime.h"
 #include "bus/base/text.h"
 #include "services/kit/shop/shop.h"
+#include "services/kit/web/form.h"
 #include "services/kit/web/path.h"
-#include "services/kit/web/request.h"
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
