@@ -33,7 +33,7 @@ uint64_t console_done(const struct state *state, const char *once)
 	return STATE_NUMBER(state, done, SHOP_OF_ALL, once);
 }
 
-const struct service console = {
+const struct service console_service = {
 	.name = "console",
 	.exclusive = true,
 	.layout = 1,

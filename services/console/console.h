@@ -30,7 +30,7 @@ struct console {
 	int64_t away_since_us; /* wall time since which no broker answers; 0: it does */
 };
 
-extern const struct service console;
+extern const struct service console_service;
 
 /* When a form that this name was given to has been carried out: the number of its message. 0: it never was, as far as is known here. */
 uint64_t console_done(const struct state *state, const char *once);

@@ -15,6 +15,7 @@
 #include "bus/base/memory.h"
 #include "services/console/act.h"
 #include "services/console/feeds.h"
+#include "services/console/people/folder.h"
 #include "services/console/visit.h"
 #include "services/kit/settings/listen.h"
 #include <errno.h>

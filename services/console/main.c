@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
 		&(struct process){
-			.service = &console,
+			.service = &console_service,
 			.help = "shows an owner and an admin in a browser what the command shows, and takes their actions",
 			.keys = settings_keys,
 			.check = http_check,

@@ -76,7 +76,8 @@ unsigned console_place_answers(const struct console_place *place, const struct r
 	if (host_allowed(&host, &own, 1))
 		return 0;
 	if (!place->is_local || !host_allowed(&host, here, sizeof(here) / sizeof(here[0]))) {
-		*ret_words = "this name is not the console's: [console] public-url in cartbus.conf says how it is reached";
+		*ret_words =
+			"this name is not the console's: [console] public-url in cartbus.conf says how it is reached";
 		return 421;
 	}
 	snprintf(ret_origin, CONSOLE_ORIGIN_ROOM, "http://%s%s%s:%d", host.is_bracketed ? "[" : "", host.name,

@@ -13,8 +13,8 @@ static void add_session(const struct session *session, bool is_own, void *contex
 {
 	json_array_append_new(context,
 		json_pack("{s:s,s:I,s:I,s:s,s:s,s:b}", "id", session->short_id, "made_us", (json_int_t)session->made_us,
-			"seen_us", (json_int_t)session->seen_us, "browser", session->browser, "network", session->network,
-			"here", is_own));
+			"seen_us", (json_int_t)session->seen_us, "browser", session->browser, "network",
+			session->network, "here", is_own));
 }
 
 /* ["owner of demo, other", "admin"] */
@@ -30,8 +30,8 @@ static json_t *roles_of(const struct person *person)
 			json_array_append_new(shops, json_pack("{s:s}", "shop", held->shops[i]));
 		if (held->is_held)
 			json_array_append_new(roles,
-				json_pack("{s:s,s:b,s:O}", "role", role_name((enum role)role), "all", held->for_all_shops,
-					"shops", shops));
+				json_pack("{s:s,s:b,s:O}", "role", role_name((enum role)role), "all",
+					held->for_all_shops, "shops", shops));
 		json_decref(shops);
 	}
 	return roles;
@@ -67,7 +67,8 @@ static unsigned act_password(struct page_call *call)
 	struct visit *visit = call->visitor;
 	struct sign_in_answer answer;
 
-	sign_in_new_password(&visit->console->sign_in, visit->session_id, bytes_of(page_field(call, "password")), &answer);
+	sign_in_new_password(
+		&visit->console->sign_in, visit->session_id, bytes_of(page_field(call, "password")), &answer);
 	if (answer.verdict == SIGN_IN_UNFIT)
 		return page_refuse(call, 422, "this password cannot be used: %s", password_fault_words(answer.fault));
 	if (answer.verdict != SIGN_IN_DONE)

@@ -22,8 +22,8 @@ static json_t *person_json(struct visit *visit, const struct person *person)
 	for (int role = 0; role < ROLES; role++)
 		if (person->roles[role].is_held)
 			json_array_append_new(roles, json_pack("{s:s}", "role", role_name((enum role)role)));
-	return json_pack("{s:s,s:o,s:I,s:b,s:i}", "name", person->name, "roles", roles, "last_seen_us", (json_int_t)seen_us,
-		"totp", person->has_totp, "sessions", sessions);
+	return json_pack("{s:s,s:o,s:I,s:b,s:i}", "name", person->name, "roles", roles, "last_seen_us",
+		(json_int_t)seen_us, "totp", person->has_totp, "sessions", sessions);
 }
 
 static unsigned query_people(struct page_call *call, json_t *ret)

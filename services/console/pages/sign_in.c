@@ -142,13 +142,13 @@ static unsigned query_factor(struct page_call *call, json_t *ret)
 {
 	const struct visit *visit = call->visitor;
 	uint8_t secret[PERSON_TOTP_LEN];
-	char text[TOTP_SECRET_ROOM], uri[TOTP_URI_ROOM], hex[2 * PERSON_TOTP_LEN + 1];
+	char text[TOTP_BASE32_ROOM], uri[TOTP_URI_ROOM], hex[2 * PERSON_TOTP_LEN + 1];
 
 	if (!visit->is_known)
 		return page_refuse(call, 401, "you have to sign in first");
 	totp_secret_new(secret);
-	totp_secret_text(secret, text);
-	totp_uri(secret, visit->session.person, visit->console->place.origin, uri);
+	totp_base32(secret, text);
+	totp_uri(secret, visit->console->place.host, visit->session.person, uri);
 	text_hex(secret, sizeof(secret), hex);
 	json_object_set_new(ret, "secret", json_string(text));
 	json_object_set_new(ret, "uri", json_string(uri));

@@ -93,7 +93,7 @@ struct page_call {
 
 	const char *person; /* the name; "": nobody has signed in */
 	bool (*may)(const struct page_call *call, enum right right, const char *shop);
-	void *visitor; /* the console's */
+	void *visitor;              /* the console's */
 	char language[LOCALE_ROOM]; /* of the words, one of those that the catalogues have */
 	char locale[LOCALE_ROOM];   /* of numbers, money and days */
 
