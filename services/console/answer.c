@@ -4,7 +4,6 @@
  * Promises:  every answer has the headers that keep a page to itself: no other site may frame it, run a script in it or read it.
  */
 #include "bus/base/text.h"
-#include "services/console/assets.h"
 #include "services/console/frame.h"
 #include "services/console/visit.h"
 #include "services/kit/console/markup.h"
@@ -39,8 +38,7 @@ void answer_dress(struct answer *answer)
 
 static const char *place_of_asset(const char *name, void *context)
 {
-	(void)context;
-	return asset_place(name);
+	return asset_place(context, name);
 }
 
 /* A form without a name of its own gets a new one. */
@@ -73,7 +71,8 @@ void visit_reader_of(struct visit *visit, struct markup_reader *ret)
 		.prefix = visit->console->place.prefix,
 		.token = token_of(visit),
 		.once = name_form(visit),
-		.asset = place_of_asset };
+		.asset = place_of_asset,
+		.context = &visit->console->assets };
 }
 
 static void send_cookie(struct visit *visit)

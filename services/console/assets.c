@@ -5,10 +5,11 @@
  */
 #include "services/console/assets.h"
 #include "bus/base/text.h"
+#include <assert.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 
-enum { ASSETS_MAX = 16, DIGEST_BYTES = 6 };
+enum { DIGEST_BYTES = (ASSETS_BUILD_ROOM - 1) / 2 };
 
 static const char *type_of(const char *name)
 {
@@ -22,59 +23,41 @@ static const char *type_of(const char *name)
 	return "application/octet-stream";
 }
 
-static void digest_into(const void *data, size_t len, char ret[2 * DIGEST_BYTES + 1])
+static void digest_of(struct bytes content, char ret[ASSETS_BUILD_ROOM])
 {
 	unsigned char digest[EVP_MAX_MD_SIZE] = { 0 };
 
-	EVP_Digest(data, len, digest, NULL, EVP_sha256(), NULL);
+	EVP_Digest(content.data, content.len, digest, NULL, EVP_sha256(), NULL);
 	text_hex(digest, DIGEST_BYTES, ret);
 }
 
-/* Made at the first call. */
-static const char *place_of(size_t which)
+void assets_find_places(struct asset_places *ret)
 {
-	static char places[ASSETS_MAX][ASSET_PLACE_MAX];
-	char digest[2 * DIGEST_BYTES + 1];
+	char digest[ASSETS_BUILD_ROOM];
 
-	if (which >= ASSETS_MAX)
-		return NULL;
-	if (!places[which][0]) {
-		digest_into(assets[which].content, assets[which].len, digest);
-		snprintf(places[which], sizeof(places[which]), "/a/%s/%s", digest, assets[which].name);
+	*ret = (struct asset_places){ 0 };
+	for (size_t i = 0; assets[i].name; i++) {
+		assert(i < ASSETS_MAX);
+		digest_of(BYTES(assets[i].content, assets[i].len), digest);
+		snprintf(ret->each[i], ASSET_PLACE_ROOM, "/a/%s/%s", digest, assets[i].name);
 	}
-	return places[which];
+	digest_of(BYTES(ret->each, sizeof(ret->each)), ret->build);
 }
 
-const char *asset_place(const char *name)
+const char *asset_place(const struct asset_places *places, const char *name)
 {
 	for (size_t i = 0; assets[i].name; i++)
 		if (strcmp(assets[i].name, name) == 0)
-			return place_of(i);
+			return places->each[i];
 	return NULL;
 }
 
-const struct asset *asset_at(const char *path, const char **ret_type)
+const struct asset *asset_at(const struct asset_places *places, const char *path, const char **ret_type)
 {
-	for (size_t i = 0; assets[i].name; i++) {
-		const char *place = place_of(i);
-
-		if (!place || strcmp(place, path) != 0)
-			continue;
-		*ret_type = type_of(assets[i].name);
-		return &assets[i];
-	}
+	for (size_t i = 0; assets[i].name; i++)
+		if (strcmp(places->each[i], path) == 0) {
+			*ret_type = type_of(assets[i].name);
+			return &assets[i];
+		}
 	return NULL;
-}
-
-const char *assets_build(void)
-{
-	static char build[2 * DIGEST_BYTES + 1];
-	char all[ASSETS_MAX * ASSET_PLACE_MAX] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; !build[0] && i < ASSETS_MAX && assets[i].name; i++)
-		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s", place_of(i));
-	if (!build[0])
-		digest_into(all, len, build);
-	return build;
 }

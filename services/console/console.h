@@ -7,6 +7,7 @@
 #include "bus/actor/runtime/runtime.h"
 #include "bus/base/config.h"
 #include "bus/base/list.h"
+#include "services/console/assets.h"
 #include "services/console/people/sign_in.h"
 #include "services/console/place.h"
 #include "services/kit/web/web.h"
@@ -18,6 +19,7 @@ struct console {
 	const struct clock *clock;
 	struct runtime *runtime;
 	struct console_place place;
+	struct asset_places assets;
 	struct web_proxies proxies;
 	struct web *web; /* NULL: it does not listen */
 	struct people *people;

@@ -13,7 +13,6 @@
 #include "services/console/feeds.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
-#include "services/console/assets.h"
 #include "services/console/frame.h"
 #include "services/kit/console/markup.h"
 #include <errno.h>
@@ -178,7 +177,8 @@ bool feeds_begin(struct visit *visit)
 	answer->more = unbuffered;
 	answer->feed = true;
 	buffer_clear(&answer->body);
-	buffer_printf(&answer->body, "retry: 3000\n: ok\n\nevent: build\ndata: {\"build\":\"%s\"}\n\n", assets_build());
+	buffer_printf(&answer->body, "retry: 3000\n: ok\n\nevent: build\ndata: {\"build\":\"%s\"}\n\n",
+		visit->console->assets.build);
 	return true;
 }
 

@@ -6,7 +6,6 @@
 #include "services/console/frame.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
-#include "services/console/assets.h"
 #include "services/console/status.h"
 #include "services/kit/console/markup.h"
 #include "services/kit/documents/docs.h"
@@ -133,7 +132,7 @@ static void add_live(const struct visit *visit, json_t *frame)
 
 	snprintf(live, sizeof(live), "/live?of=%s%s%.500s", visit->path, query ? "%3F" : "", query ? query : "");
 	json_object_set_new(frame, "live", json_string(live));
-	json_object_set_new(frame, "build", json_string(assets_build()));
+	json_object_set_new(frame, "build", json_string(visit->console->assets.build));
 }
 
 json_t *frame_data(const struct visit *visit)

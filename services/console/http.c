@@ -210,6 +210,7 @@ struct console *http_start(
 	console->clock = clock;
 	console->runtime = runtime;
 	console->place = place_of(config);
+	assets_find_places(&console->assets);
 	list_init(&console->feeds);
 	list_init(&console->askings);
 	if (config_number(config, "console", NULL, "port") == 0)

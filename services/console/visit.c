@@ -11,7 +11,6 @@
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include "services/console/act.h"
-#include "services/console/assets.h"
 #include "services/console/feeds.h"
 #include "services/console/frame.h"
 #include "services/kit/documents/docs.h"
@@ -120,7 +119,7 @@ static bool answer_asset(struct visit *visit)
 		{ NULL, NULL } };
 	struct answer *answer = &visit->asked->answer;
 	const char *type;
-	const struct asset *asset = asset_at(visit->path, &type);
+	const struct asset *asset = asset_at(&visit->console->assets, visit->path, &type);
 
 	if (!asset)
 		return false;

@@ -222,6 +222,7 @@ class System:
             "gateway": {"port": self.port, "public-url": f"http://127.0.0.1:{self.port}"},
             "mail": {"transport": "maildir"},
             "monitor": {"port": 0},
+            "console": {"port": 0},
         }
         for section, keys in settings.items():
             sections.setdefault(section, {}).update(keys)

@@ -7,8 +7,8 @@
 #define KIT_CONSOLE_RIGHT_H
 
 enum right {
-	RIGHT_NONE,     /* what a forgotten field has; nobody has it */
-	RIGHT_ANYBODY,  /* also without a session: the sign-in page */
+	RIGHT_NONE,      /* what a forgotten field has; nobody has it */
+	RIGHT_ANYBODY,   /* also without a session: the sign-in page */
 	RIGHT_SIGNED_IN, /* one's own sessions and looks */
 	/* about one shop */
 	RIGHT_SEE,

@@ -18,10 +18,10 @@
 #include "bus/base/memory.h"
 #include "services/kit/endpoint/submission.h"
 #include "services/kit/keys/secrets.h"
+#include "services/kit/settings/listen.h"
 #include "services/kit/web/web.h"
 #include "services/platform/gateway/dispatch.h"
 #include "services/platform/gateway/downtime.h"
-#include "services/kit/settings/listen.h"
 #include "services/platform/gateway/route.h"
 #include <limits.h>
 #include <stdio.h>

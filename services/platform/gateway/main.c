@@ -2,11 +2,11 @@
 #include "bus/actor/process.h"
 #include "services/kit/endpoint/secrets.h"
 #include "services/kit/keys/secrets.h"
+#include "services/kit/settings/listen.h"
 #include "services/kit/settings/settings.h"
 #include "services/platform/gateway/dispatch.h"
 #include "services/platform/gateway/gateway.h"
 #include "services/platform/gateway/http.h"
-#include "services/kit/settings/listen.h"
 #include <malloc.h>
 
 enum { BODY_OF_ITS_OWN_BYTES = 32 * 1024 };
