@@ -2,7 +2,7 @@
  * console.c: shows the folded state to people in a browser, and says what they decide
  *
  * Hears:     -
- * Remembers: audit, alarm, shop.status; and what systems register for their pages
+ * Remembers: audit, document, alarm, shop.status; and what systems register for their pages
  * Says:      admin.action, audit, optout.request, shop.status, alarm
  * Promises:  what a person does is recorded as an audit with that person's name before it is done. A form acts once, however often it is
  *            sent. All folded rows follow from the log; people and their sessions are in no log (people/).
@@ -14,6 +14,7 @@
 #include "proto/platform_topics.h"
 #include "services/console/status.h"
 #include "services/kit/console/page.h"
+#include "services/kit/documents/docs.h"
 
 STATE_NUMBERS(done, "done"); /* by the form's name: the number of the first message that it said */
 
@@ -36,8 +37,10 @@ uint64_t console_done(const struct state *state, const char *once)
 const struct service console_service = {
 	.name = "console",
 	.exclusive = true,
+	.operator_ = true, /* it asks the broker for its status */
 	.layout = 1,
-	.remembers = REMEMBERING(REMEMBERS_FOR_A_WHILE(audit, remember_audit), STATUS_REMEMBERED),
+	.remembers = REMEMBERING(
+		REMEMBERS_FOR_A_WHILE(audit, remember_audit), REMEMBERS(document, docs_remember), STATUS_REMEMBERED),
 	.remembers_also = registered_page_folds,
 	.says = SAYING(SAYS(admin_action), SAYS(audit), SAYS(optout_request), SAYS(shop_status), SAYS(alarm)),
 };
