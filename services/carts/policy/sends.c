@@ -246,11 +246,18 @@ struct send sends_of(const struct state *state, const char *shop, const CartStat
 	return most_spent;
 }
 
+struct send sends_own(const struct state *state, const char *shop, const char *cart_id, int step)
+{
+	struct send own = { 0 };
+
+	add_send(state, shop, cart_id, step, &own);
+	return own;
+}
+
 bool sends_claimed_alone(const struct state *state, const char *shop, const CartState *cart, int step, uint32_t attempt)
 {
-	struct send own = { 0 }, merged = { 0 };
+	struct send own = sends_own(state, shop, cart->ids.cart_id, step), merged = { 0 };
 
-	add_send(state, shop, cart->ids.cart_id, step, &own);
 	add_merged(state, shop, cart, step, &merged);
 	return own.phase == SEND_CLAIMED && own.attempt == attempt && !send_is_spent(merged.phase);
 }

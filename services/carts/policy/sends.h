@@ -46,6 +46,8 @@ struct send {
 
 /* The state of a step for this cart and all carts merged into it: the most final one counts. */
 struct send sends_of(const struct state *state, const char *shop, const CartState *cart, int step);
+/* The state of a step for this cart alone. */
+struct send sends_own(const struct state *state, const char *shop, const char *cart_id, int step);
 /* The key of a step in the table sends. */
 enum { SEND_KEY_MAX = 96 };
 const char *send_key(char to[SEND_KEY_MAX], const char *cart_id, uint32_t step);

@@ -218,19 +218,36 @@ static struct report_fold_row row_from(const struct cart_row *cart)
 	return row;
 }
 
+/* false: the row cannot be read, or is of a cart that reports leave out. */
+static bool row_read(
+	const struct each *each, const char *shop, const char *cart_id, struct bytes value, struct report_fold_row *ret)
+{
+	struct cart_row cart;
+	if (!row_of(value, &cart) || !cart.first_seen_us || cart.test || cart.closed_reason == CLOSED_MERGED)
+		return false;
+	*ret = row_from(&cart);
+	take_mails(each, shop, cart_id, ret);
+	take_clicks(each, shop, cart_id, ret);
+	take_merged(each, shop, cart_id, ret);
+	return true;
+}
+
 static bool each_row(const char *shop, const char *cart_id, struct bytes value, void *context)
 {
 	const struct each *each = context;
-	struct cart_row cart;
 	struct report_fold_row row;
-	if (!row_of(value, &cart) || !cart.first_seen_us || cart.test || cart.closed_reason == CLOSED_MERGED)
-		return true;
-	row = row_from(&cart);
-	take_mails(each, shop, cart_id, &row);
-	take_clicks(each, shop, cart_id, &row);
-	take_merged(each, shop, cart_id, &row);
-	each->each(cart_id, &row, each->context);
+	if (row_read(each, shop, cart_id, value, &row))
+		each->each(cart_id, &row, each->context);
 	return true;
+}
+
+bool report_fold_get(const struct state *state, const char *shop, const char *cart_id, struct report_fold_row *ret)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+
+	*ret = (struct report_fold_row){ 0 };
+	return STATE_GET_STRING(state, report_fold_carts, shop, cart_id, &value) &&
+		row_read(&(struct each){ .state = state }, shop, cart_id, buffer_bytes(&value), ret);
 }
 
 void report_fold_each(const struct state *state, const char *shop, report_fold_each_fn *each, void *context)
@@ -336,9 +353,12 @@ void report_fold_forget(struct state *state, const char *shop, int64_t before_us
  */
 #define SCANNERS_CLICK_US US_PER_MINUTE
 
-static bool within(int64_t cause_us, int64_t bought_us, int64_t window_us)
+/* The shorter of `than_us` and the time from the cause to the purchase; a cause after it does not count. */
+static int64_t shorter_lag(int64_t cause_us, int64_t bought_us, int64_t than_us)
 {
-	return cause_us > 0 && cause_us <= bought_us && bought_us - cause_us <= window_us;
+	bool counts = cause_us > 0 && cause_us <= bought_us && bought_us - cause_us < than_us;
+
+	return counts ? bought_us - cause_us : than_us;
 }
 
 static bool may_have_arrived(const struct report_fold_mail *mail)
@@ -358,19 +378,31 @@ static bool click_counts(const struct report_fold_row *row, const struct report_
 	return may_have_arrived(mail) && click->at_us >= mail->at_us + SCANNERS_CLICK_US;
 }
 
+struct attribution_lags attribution_lags_of(const struct report_fold_row *row)
+{
+	struct attribution_lags lags = { .clicked_us = INT64_MAX, .mailed_us = INT64_MAX };
+
+	for (int i = 0; i < row->click_count; i++)
+		if (click_counts(row, &row->clicks[i]))
+			lags.clicked_us = shorter_lag(row->clicks[i].at_us, row->bought_us, lags.clicked_us);
+	for (int i = 0; i < 2; i++)
+		if (row->mails[i].phase == SEND_SENT && !row->mails[i].to_owner)
+			lags.mailed_us = shorter_lag(row->mails[i].at_us, row->bought_us, lags.mailed_us);
+	return lags;
+}
+
+enum attribution attribution_within(const struct attribution_lags *lags, const struct shop_windows *windows)
+{
+	if (lags->clicked_us <= windows->clicked_us)
+		return ATTRIBUTION_CLICKED;
+	return lags->mailed_us <= windows->mailed_us ? ATTRIBUTION_MAILED : ATTRIBUTION_ANYWAY;
+}
+
 enum attribution attribution_of(const struct report_fold_row *row, const struct shop_windows *windows)
 {
-	if (row->status != CART_BOUGHT)
-		return ATTRIBUTION_NONE;
-	for (int i = 0; i < row->click_count; i++)
-		if (click_counts(row, &row->clicks[i]) &&
-			within(row->clicks[i].at_us, row->bought_us, windows->clicked_us))
-			return ATTRIBUTION_CLICKED;
-	for (int i = 0; i < 2; i++)
-		if (row->mails[i].phase == SEND_SENT && !row->mails[i].to_owner &&
-			within(row->mails[i].at_us, row->bought_us, windows->mailed_us))
-			return ATTRIBUTION_MAILED;
-	return ATTRIBUTION_ANYWAY;
+	struct attribution_lags lags = attribution_lags_of(row);
+
+	return row->status == CART_BOUGHT ? attribution_within(&lags, windows) : ATTRIBUTION_NONE;
 }
 
 struct attribution_money attribution_money(const struct report_fold_row *row)

@@ -63,6 +63,9 @@ struct report_fold_row {
 typedef void report_fold_each_fn(const char *cart_id, const struct report_fold_row *row, void *context);
 void report_fold_each(const struct state *state, const char *shop, report_fold_each_fn *each, void *context);
 
+/* The row of one cart; false: there is none, or report_fold_each leaves it out, and *ret is all zero. */
+bool report_fold_get(const struct state *state, const char *shop, const char *cart_id, struct report_fold_row *ret);
+
 struct report_fold_people {
 	uint32_t opted_out; /* the shoppers themselves: on the page, or in the mailbox */
 	uint32_t complaints, bounces;
@@ -91,6 +94,13 @@ enum attribution { ATTRIBUTION_CLICKED, ATTRIBUTION_MAILED, ATTRIBUTION_ANYWAY, 
  * count.
  */
 enum attribution attribution_of(const struct report_fold_row *row, const struct shop_windows *windows);
+/* The time from the last click, and from the last mail, to the purchase; INT64_MAX: none of them came before it. */
+struct attribution_lags {
+	int64_t clicked_us, mailed_us;
+};
+struct attribution_lags attribution_lags_of(const struct report_fold_row *row);
+/* The class of a purchase with these lags. */
+enum attribution attribution_within(const struct attribution_lags *lags, const struct shop_windows *windows);
 /*
  * The total of the order and its refunds, 0 <= back <= total, in the order's currency (the cart's if that is
  * unknown).

@@ -347,12 +347,14 @@ static void remember_cart(struct state *state, const struct message_meta *said, 
 		newest_remember(state, said, cart);
 }
 
+const struct remembers waiter_remembers[] = { REMEMBERS(cart_state, remember_cart), REMEMBERS(document, docs_remember),
+	SENDS_REMEMBERED, STOPS_REMEMBERED, { .topic = NULL } };
+
 const struct service waiter = {
 	.name = "waiter",
 	.exclusive = true,
 	.layout = 2,
 	.hears = HEARING(HEARS(cart_wake, hear_wake)),
-	.remembers = REMEMBERING(REMEMBERS(cart_state, remember_cart), REMEMBERS(document, docs_remember),
-		SENDS_REMEMBERED, STOPS_REMEMBERED),
+	.remembers = waiter_remembers,
 	.says = SAYING(SAYS(reminder_due), SAYS(timer_set), SAYS(cart_closed), SAYS(audit)),
 };

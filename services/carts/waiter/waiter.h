@@ -6,6 +6,7 @@
 #include "proto/cart_topics.h"
 
 extern const struct service waiter;
+extern const struct remembers waiter_remembers[]; /* its folds, for who asks waiter_plan without deciding */
 
 struct plan; /* services/carts/policy/plan.h */
 
