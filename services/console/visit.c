@@ -35,7 +35,8 @@ static struct visit *visit_new(struct console *console, struct web_request *aske
 		.clock = console->clock,
 		.now_us = clock_wall_us(console->clock),
 		.shop = SHOP_OF_ALL,
-		.zone = "UTC" };
+		.zone = "UTC",
+		.key = buffer_bytes(&console->key) };
 	return visit;
 }
 

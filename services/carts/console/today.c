@@ -12,7 +12,7 @@
 #include "services/carts/console/standing.h"
 #include "services/carts/policy/stops.h"
 #include "services/kit/time/zone.h"
-#include "services/kit/words/names.h"
+#include "services/kit/shop/mode.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

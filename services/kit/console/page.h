@@ -104,6 +104,7 @@ struct page_call {
 	const char *shop;        /* of the path; SHOP_OF_ALL without one */
 	const struct shop *conf; /* its shop.conf in use; NULL: there is none */
 	const char *zone;        /* of the shop, else UTC */
+	struct bytes key;        /* signs what comes back from a browser, such as the place in a list */
 	json_t *answer;          /* the broker's; NULL: it is away, or nothing was asked */
 
 	struct buffer refusal;
