@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from cartbus_system import fixture, wait_until
+from cartbus_system import wait_until
 from conftest import Console
+from two_hosts import leave_cart
 
 NAMES = ("ann", "bert", "cleo")
 
@@ -19,9 +20,8 @@ def carts():
         console.add("owner", "owner:demo")
         console.add("viewer", "viewer:demo")
         console.cartbus("shop", "mode", "demo", "live")
-        for number, name in enumerate(NAMES):
-            body = fixture("shopify-checkouts-create", email=f"{name}@mail.example", token=f"{number:032x}", cart_token=f"c{number:031x}", id=4700 + number)
-            assert console.post(shop.shopify("checkouts/create", body)).status == 200
+        for name in NAMES:
+            leave_cart(console, shop, f"cart-{name}", f"{name}@mail.example")
         wait_until(lambda: len(listed(console)) == len(NAMES), "the carts are listed")
         yield console
 
