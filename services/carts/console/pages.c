@@ -3,7 +3,7 @@
  *
  * Owns:      what a query or a form of these pages may say.
  * Promises:  a filter that cannot be understood is refused in words, and never ignored.
- * Read next: today.h, list.h, one_cart.h; services/kit/console/page.h
+ * Read next: today.h, list.h; services/kit/console/page.h
  */
 #include "services/carts/console/pages.h"
 #include "bus/base/text.h"

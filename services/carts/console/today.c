@@ -11,8 +11,8 @@
 #include "services/carts/console/looks.h"
 #include "services/carts/console/standing.h"
 #include "services/carts/policy/stops.h"
-#include "services/kit/time/zone.h"
 #include "services/kit/shop/mode.h"
+#include "services/kit/time/zone.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@ int main(void)
 	for (const struct page *const *table = registered_pages; *table; table++)
 		for (const struct page *row = *table; row->path; row++)
 			printf("{\"path\":\"%s\",\"method\":\"%s\",\"right\":\"%s\",\"again\":%s}\n", row->path,
-				row->method == PAGE_ACTS ? "POST" : "GET", right_name(row->right), row->again ? "true" : "false");
+				row->method == PAGE_ACTS ? "POST" : "GET", right_name(row->right),
+				row->again ? "true" : "false");
 	return 0;
 }
