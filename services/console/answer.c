@@ -115,16 +115,25 @@ void answer_page(struct visit *visit, unsigned status, const struct markup *mark
 	send_cookie(visit);
 }
 
+static void answer_problem(struct visit *visit, unsigned status, const char *words)
+{
+	json_t *problem = json_pack("{s:s,s:s,s:i}", "type", "about:blank", "title", words, "status", (int)status);
+
+	answer_json(visit, status, "application/problem+json", problem);
+	json_decref(problem);
+}
+
 void answer_refusal(struct visit *visit, unsigned status, const char *words)
 {
-	json_t *problem = json_pack(
-		"{s:s,s:s,s:i,s:s}", "type", "about:blank", "title", words, "status", (int)status, "detail", words);
+	json_t *data;
 
-	if (visit->wants_json || visit->is_feed)
-		answer_json(visit, status, "application/problem+json", problem);
-	else
-		answer_page(visit, status, &error_markup, problem);
-	json_decref(problem);
+	if (visit->wants_json || visit->is_feed) {
+		answer_problem(visit, status, words);
+		return;
+	}
+	data = json_pack("{s:i,s:s,s:n}", "status", (int)status, "words", words, "what_to_do");
+	answer_page(visit, status, &error_markup, data);
+	json_decref(data);
 }
 
 void answer_redirect(struct visit *visit, const char *place)

@@ -96,7 +96,7 @@ static json_t *flash_of(const struct visit *visit)
 
 	if (!once)
 		return json_null();
-	return json_pack("{s:s,s:I}", "kind", before ? "before" : "done", "seq",
+	return json_pack("{s:s,s:I}", "kind", before ? "note" : "done", "seq",
 		(json_int_t)console_done(visit->call.state, once));
 }
 
@@ -139,10 +139,11 @@ json_t *frame_data(const struct visit *visit)
 {
 	const struct page_call *call = &visit->call;
 	const struct page *row = call->page;
-	json_t *frame = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:b,s:s}", "title",
+	json_t *frame = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:b,s:s,s:s,s:s}", "title",
 		row && row->title ? row->title : "cartbus", "here", visit->path, "person", call->person, "zone",
-		call->zone, "as_of_us", (json_int_t)call->now_us, "help", row && row->help ? row->help : "", "insecure",
-		!visit->console->place.is_secure, "language", call->language);
+		call->zone, "zone_words", call->zone, "as_of_us", (json_int_t)call->now_us, "insecure",
+		!visit->console->place.is_secure, "lang", call->language, "dir",
+		locale_is_rtl(call->language) ? "rtl" : "ltr", "theme", "");
 
 	json_object_set_new(frame, "away_since_us",
 		visit->console->away_since_us ? json_integer((json_int_t)visit->console->away_since_us) : json_null());

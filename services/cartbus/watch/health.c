@@ -1,8 +1,7 @@
 /*
  * health.c: tells whether all is well, and if not, why: `cartbus status` and `cartbus queues`
  *
- * Owns:     what makes it red: a disk that fills up, a clock that jumped, dead letters, a paused queue, a service without an active
- *           instance, a gateway that is away, claims that wait for one, a raised alarm that nobody has seen.
+ * Owns:     what makes it red: what the broker knows (services/kit/words/status_red.c), and a raised alarm that nobody has seen.
  * Promises: who looks again reads on in the log from where the last look ended; another log is read from its beginning. Red is exit 1, so a
  *           script needs no parsing.
  * Read next: alarms.c, mode.c
@@ -16,15 +15,10 @@
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/watch/subcommands.h"
+#include "services/kit/words/status_red.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const int64_t CLOCK_OFF_US = US_PER_MINUTE;
-
-/* Every service that an installation needs to do its job. */
-static const char *const needed[] = { "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin", "exporter",
-	"summarizer", "mirror", "monitor" };
 
 static void say_red(struct health *health, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say_red(struct health *health, const char *format, ...)
@@ -36,94 +30,6 @@ static void say_red(struct health *health, const char *format, ...)
 	vsnprintf(words, sizeof(words), format, values);
 	va_end(values);
 	json_array_append_new(health->red, json_string(words));
-}
-
-static bool has_active(const json_t *sessions, const char *service)
-{
-	const json_t *session;
-	size_t i;
-
-	json_array_foreach(sessions, i, session)
-	{
-		if (strcmp(member_text(session, "service"), service) == 0 &&
-			json_is_true(json_object_get(session, "active")))
-			return true;
-	}
-	return false;
-}
-
-static void judge_services(struct health *health)
-{
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
-		if (!has_active(json_object_get(health->status, "sessions"), needed[i]))
-			say_red(health, "no %s is running: its work waits", needed[i]);
-	}
-}
-
-static void judge_disk(struct health *health)
-{
-	const json_t *disk = json_object_get(health->status, "disk");
-
-	if (json_is_true(json_object_get(disk, "short")))
-		say_red(health, "the broker takes nothing new: %s", member_text(disk, "why"));
-}
-
-static void judge_clock(struct health *health)
-{
-	const json_t *clock = json_object_get(health->status, "clock");
-
-	const json_t *session;
-	size_t i;
-
-	if (member_number(clock, "jump_us") != 0) {
-		say_red(health, "%s", member_text(clock, "why"));
-		return;
-	}
-	json_array_foreach(json_object_get(health->status, "sessions"), i, session)
-	{
-		long long off_us = member_number(session, "clock_off_us");
-
-		if (llabs(off_us) >= CLOCK_OFF_US)
-			say_red(health, "the clock of %s on %s is %lld s %s the log's: set it right (timedatectl)",
-				member_text(session, "instance"), member_text(session, "host"),
-				llabs(off_us) / US_PER_S, off_us > 0 ? "ahead of" : "behind");
-	}
-}
-
-static void judge_queues(struct health *health)
-{
-	const json_t *queue;
-	size_t i;
-
-	json_array_foreach(json_object_get(health->status, "queues"), i, queue)
-	{
-		if (member_number(queue, "dead") > 0)
-			say_red(health, "%s has %lld dead letters: cartbus dlq list --queue %s",
-				member_text(queue, "name"), member_number(queue, "dead"), member_text(queue, "name"));
-		if (member_number(queue, "paused_us") > 0)
-			say_red(health,
-				"%s is paused, everything failed: %s; one message at a time is tried until one works",
-				member_text(queue, "name"), member_text(queue, "outage"));
-	}
-}
-
-static void judge_gateways(struct health *health)
-{
-	const json_t *gateway;
-	size_t i;
-
-	json_array_foreach(json_object_get(health->status, "gateways"), i, gateway)
-	{
-		if (!json_is_true(json_object_get(gateway, "alive")))
-			say_red(health, "gateway %s is away: no mail is claimed until it is back (or struck off)",
-				member_text(gateway, "name"));
-	}
-}
-
-static void judge_claims(struct health *health)
-{
-	if (json_is_true(json_object_get(health->status, "claims_held")))
-		say_red(health, "the log was restored, and no mail is sent: cartbus restore --release");
 }
 
 static void judge_alarms(struct health *health)
@@ -162,12 +68,7 @@ static const char *health_clock_note(const struct health *health)
 
 static void judge(struct health *health)
 {
-	judge_services(health);
-	judge_disk(health);
-	judge_clock(health);
-	judge_queues(health);
-	judge_gateways(health);
-	judge_claims(health);
+	status_judge(health->status, health->red);
 	judge_alarms(health);
 	note_stops(health);
 }

@@ -7,6 +7,8 @@
 #include "proto/platform_topics.h"
 #include "services/console/pages/pages.h"
 #include "services/console/status.h"
+#include "services/kit/words/members.h"
+#include "services/kit/words/status_red.h"
 
 extern const struct markup health_markup, queues_markup;
 
@@ -52,18 +54,6 @@ static const char *ask_status(struct page_call *call, json_t **ret_what)
 	return "status";
 }
 
-static const char *text_in(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
-static json_int_t number_in(const json_t *object, const char *name)
-{
-	return json_integer_value(json_object_get(object, name));
-}
-
 static json_t *processes_of(const json_t *status)
 {
 	json_t *list = json_array();
@@ -72,16 +62,24 @@ static json_t *processes_of(const json_t *status)
 
 	json_array_foreach(json_object_get(status, "sessions"), i, session)
 	{
-		if (strcmp(text_in(session, "service"), "cartbus") == 0)
+		if (strcmp(member_text(session, "service"), "cartbus") == 0)
 			continue;
 		json_array_append_new(list,
-			json_pack("{s:s,s:s,s:b,s:I,s:I,s:I,s:s}", "instance", text_in(session, "instance"), "service",
-				text_in(session, "service"), "active", json_is_true(json_object_get(session, "active")),
-				"lag", number_in(session, "lag"), "in_flight", number_in(session, "in_flight"),
-				"memory_bytes", number_in(json_object_get(session, "counts"), "memory_bytes"), "host",
-				text_in(session, "host")));
+			json_pack("{s:s,s:s,s:b,s:I,s:I,s:I,s:s}", "instance", member_text(session, "instance"),
+				"service", member_text(session, "service"), "active",
+				json_is_true(json_object_get(session, "active")), "lag", member_number(session, "lag"),
+				"in_flight", member_number(session, "in_flight"), "memory_bytes",
+				member_number(json_object_get(session, "counts"), "memory_bytes"), "host",
+				member_text(session, "host")));
 	}
 	return list;
+}
+
+static json_t *oldest_of(const json_t *queue)
+{
+	json_int_t oldest_us = member_number(queue, "oldest_us");
+
+	return oldest_us ? json_integer(oldest_us) : json_null();
 }
 
 static json_t *queues_of(const json_t *status)
@@ -91,32 +89,63 @@ static json_t *queues_of(const json_t *status)
 	size_t i;
 
 	json_array_foreach(json_object_get(status, "queues"), i, queue) json_array_append_new(list,
-		json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:b}", "queue", text_in(queue, "name"), "ready",
-			number_in(queue, "ready"), "leased", number_in(queue, "leased"), "delayed",
-			number_in(queue, "delayed"), "failures", number_in(queue, "failures"), "dead",
-			number_in(queue, "dead"), "paused", number_in(queue, "paused_us") > 0));
+		json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:b,s:o}", "queue", member_text(queue, "name"), "ready",
+			member_number(queue, "ready"), "leased", member_number(queue, "leased"), "delayed",
+			member_number(queue, "delayed"), "failures", member_number(queue, "failures"), "dead",
+			member_number(queue, "dead"), "paused", member_number(queue, "paused_us") > 0, "oldest_us",
+			oldest_of(queue)));
 	return list;
+}
+
+static bool note_unseen(const char *shop, const char *kind, const Alarm *alarm, void *context)
+{
+	bool *unseen = context;
+
+	(void)shop, (void)kind;
+	*unseen |= !*alarm->acknowledged_by;
+	return !*unseen;
+}
+
+/* [{words, remedy, severity}] */
+static json_t *causes_of(const json_t *status)
+{
+	json_t *red = json_array(), *causes = json_array(), *one;
+	size_t i;
+
+	if (status)
+		status_judge(status, red);
+	else
+		json_array_append_new(
+			red, json_string("the broker does not answer: what is shown here was known last"));
+	json_array_foreach(red, i, one)
+		json_array_append_new(causes, json_pack("{s:O,s:n,s:s}", "words", one, "remedy", "severity", "red"));
+	json_decref(red);
+	return causes;
 }
 
 static unsigned query_health(struct page_call *call, json_t *ret)
 {
-	json_t *alarms = json_array();
+	json_t *alarms = json_array(), *causes = causes_of(call->answer);
+	bool unseen = false;
 
 	STATE_EACH(call->state, standing_alarms, NULL, NULL, add_alarm, alarms);
+	STATE_EACH(call->state, standing_alarms, NULL, NULL, note_unseen, &unseen);
+	json_object_set_new(ret, "state",
+		json_string(json_array_size(causes) || unseen ? "red"
+				: json_array_size(alarms) > 0 ? "yellow"
+							      : "green"));
+	json_object_set_new(ret, "causes", causes);
 	json_object_set_new(ret, "alarms", alarms);
-	json_object_set_new(ret, "known", json_boolean(call->answer != NULL));
 	json_object_set_new(ret, "processes", processes_of(call->answer));
-	json_object_set_new(ret, "head", json_integer(number_in(call->answer, "head")));
-	json_object_set_new(ret, "uptime_us", json_integer(number_in(call->answer, "uptime_us")));
-	json_object_set_new(ret, "well",
-		json_boolean(
-			call->answer && json_array_size(alarms) == 0 && !number_in(call->answer, "parked_claims")));
+	json_object_set_new(ret, "broker",
+		json_pack("{s:I,s:I,s:I}", "head", member_number(call->answer, "head"), "uptime_us",
+			member_number(call->answer, "uptime_us"), "disk_free_bytes",
+			member_number(json_object_get(call->answer, "disk"), "free_bytes")));
 	return 0;
 }
 
 static unsigned query_queues(struct page_call *call, json_t *ret)
 {
-	json_object_set_new(ret, "known", json_boolean(call->answer != NULL));
 	json_object_set_new(ret, "queues", queues_of(call->answer));
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include "bus/base/text.h"
 #include "services/console/pages/pages.h"
+#include "services/console/pages/roles.h"
 #include "services/console/visit.h"
 
 extern const struct markup me_markup;
@@ -17,26 +18,6 @@ static void add_session(const struct session *session, bool is_own, void *contex
 			session->network, "here", is_own));
 }
 
-/* ["owner of demo, other", "admin"] */
-static json_t *roles_of(const struct person *person)
-{
-	json_t *roles = json_array();
-
-	for (int role = 0; role < ROLES; role++) {
-		const struct person_role *held = &person->roles[role];
-		json_t *shops = json_array();
-
-		for (size_t i = 0; held->is_held && i < held->shop_count; i++)
-			json_array_append_new(shops, json_pack("{s:s}", "shop", held->shops[i]));
-		if (held->is_held)
-			json_array_append_new(roles,
-				json_pack("{s:s,s:b,s:O}", "role", role_name((enum role)role), "all",
-					held->for_all_shops, "shops", shops));
-		json_decref(shops);
-	}
-	return roles;
-}
-
 static unsigned query_me(struct page_call *call, json_t *ret)
 {
 	struct visit *visit = call->visitor;
@@ -45,9 +26,8 @@ static unsigned query_me(struct page_call *call, json_t *ret)
 
 	session_each(visit->console->sessions, call->person, visit->session_id, add_session, sessions);
 	json_object_set_new(ret, "person", json_string(call->person));
-	json_object_set_new(ret, "locale", json_string(person->locale));
 	json_object_set_new(ret, "totp", json_boolean(person->has_totp));
-	json_object_set_new(ret, "roles", roles_of(person));
+	json_object_set_new(ret, "roles", roles_as_text(person));
 	json_object_set_new(ret, "sessions", sessions);
 	return 0;
 }

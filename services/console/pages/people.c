@@ -1,5 +1,6 @@
 /* people.c: who may use the console, with their roles and sessions; `cartbus user` changes them */
 #include "services/console/pages/pages.h"
+#include "services/console/pages/roles.h"
 #include "services/console/visit.h"
 
 extern const struct markup people_markup;
@@ -15,14 +16,10 @@ static void note_seen(const struct session *session, bool is_own, void *context)
 
 static json_t *person_json(struct visit *visit, const struct person *person)
 {
-	json_t *roles = json_array();
 	int64_t seen_us = 0;
 	int sessions = session_each(visit->console->sessions, person->name, NULL, note_seen, &seen_us);
 
-	for (int role = 0; role < ROLES; role++)
-		if (person->roles[role].is_held)
-			json_array_append_new(roles, json_pack("{s:s}", "role", role_name((enum role)role)));
-	return json_pack("{s:s,s:o,s:I,s:b,s:i}", "name", person->name, "roles", roles, "last_seen_us",
+	return json_pack("{s:s,s:o,s:I,s:b,s:i}", "name", person->name, "roles", roles_as_text(person), "last_seen_us",
 		(json_int_t)seen_us, "totp", person->has_totp, "sessions", sessions);
 }
 
