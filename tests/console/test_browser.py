@@ -68,7 +68,8 @@ def test_stop_is_one_press_and_is_on_record_with_the_persons_name(browser, shop,
     assert (last.who, last.priority) == (link[0], 100)
     assert audits(shop, "shop_mode")[-1].who == link[0]
     browser.wait(lambda: browser.all("form[action='/s/demo/resume']"), "the page offers to resume")
-    browser.press("form[action='/s/demo/resume'] button")
+    browser.find("form[action='/s/demo/resume'] button").click()
+    browser.press("[data-ask-yes]")
     wait_until(lambda: json.loads(shop.people["ada"].get("/s/demo/.json").text)["mode"]["mode"] == "live", "it is live again")
     browser.open("/s/demo/")
     assert browser.all("form[action='/s/demo/stop']")

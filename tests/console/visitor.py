@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import html.parser
 import http.client
+import re
 import struct
 import time
 import urllib.parse
@@ -52,7 +53,7 @@ class Visitor:
     def __init__(self, port, origin=None, language="en"):
         self.port, self.cookies, self.language = port, {}, language
         self.origin = origin or f"http://127.0.0.1:{port}"
-        self.secret = None  # of the second factor
+        self.secret, self.recovery = None, []  # of the second factor
 
     def request(self, method, path, form=None, headers=None, timeout_s=15):
         sent = {"Accept-Language": self.language, "Sec-Fetch-Site": "same-origin", **(headers or {})}
@@ -105,6 +106,8 @@ class Visitor:
         self.secret = bytes.fromhex(page.form("/sign-in/factor")["factor"])
         answer = self.press(page, "/sign-in/factor", code=totp(self.secret, time.time()))
         assert answer.status == 200, answer.text
+        self.recovery = re.findall(r"<code>([a-z0-9-]{19})</code>", answer.text)
+        assert len(self.recovery) == 10
 
     def sign_in(self, name, password=PASSWORD):
         return self.press(self.get("/sign-in"), "/sign-in", name=name, password=password)

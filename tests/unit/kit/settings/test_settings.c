@@ -19,7 +19,7 @@
 DEFINE_CLEANUP(struct config *, config_free)
 
 static const char services[] =
-	"broker gateway intake timer waiter sender unsub mailin exporter summarizer mirror monitor storefront cartbus";
+	"broker gateway intake timer waiter sender unsub mailin exporter summarizer mirror monitor storefront console cartbus";
 
 struct trying {
 	const struct config_key *keys; /* of the file */
