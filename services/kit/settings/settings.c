@@ -194,6 +194,12 @@ const struct config_key settings_keys[] = {
 		.repeated = CONFIG_MANY, .kind = CONFIG_HOST, .readers = "monitor" },
 	{ "monitor", "port", "9895", "its port; 0: there are no metrics", .kind = CONFIG_PORT_OR_NONE,
 		.readers = "monitor cartbus" },
+	{ "console", "listen", "127.0.0.1", "the address of the web console; put a TLS proxy in front",
+		.kind = CONFIG_IP, .readers = "console cartbus" },
+	{ "console", "port", "8410", "its port", .kind = CONFIG_PORT, .readers = "console cartbus" },
+	{ "console", "public-url", "http://127.0.0.1:8410",
+		"how people's browsers reach the console; links that let a person in begin with it",
+		.kind = CONFIG_URL(HTTP, URL_MOST), .readers = "console cartbus" },
 	{ "trace", "collector", NULL,
 		"URL of an OpenTelemetry collector, as http://127.0.0.1:4318: the monitor sends it what happens as "
 		"traces",
