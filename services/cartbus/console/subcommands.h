@@ -1,4 +1,4 @@
-/* subcommands.h: the subcommands about the console and who may use it */
+/* subcommands.h: the subcommands about the people of the web console */
 #ifndef CARTBUS_CONSOLE_SUBCOMMANDS_H
 #define CARTBUS_CONSOLE_SUBCOMMANDS_H
 

@@ -42,11 +42,31 @@ static error_t read_word(struct reading *reading, char *word, struct argp_state 
 	return 0;
 }
 
-static error_t read_option(struct reading *reading, int key, const char *value)
+static bool is_repeated(const struct take *take)
+{
+	size_t len = take->value ? strlen(take->value) : 0;
+
+	return len > 3 && strcmp(take->value + len - 3, "...") == 0;
+}
+
+static void add_value(const struct take *take, const char *value, struct argp_state *state)
+{
+	int count = 0;
+
+	while (take->text[count])
+		count++;
+	if (count == TAKE_REPEATED - 1)
+		argp_error(state, "--%s is given more than %d times", take->option, TAKE_REPEATED - 1);
+	take->text[count] = value;
+}
+
+static error_t read_option(struct reading *reading, int key, const char *value, struct argp_state *state)
 {
 	const struct take *take = &reading->arguments->takes[key - KEY_FIRST];
 
-	if (take->value)
+	if (is_repeated(take))
+		add_value(take, value, state);
+	else if (take->value)
 		*take->text = value;
 	else
 		*take->is_given = true;
@@ -58,7 +78,7 @@ static error_t read_one(int key, char *value, struct argp_state *state)
 	struct reading *reading = state->input;
 
 	if (key >= KEY_FIRST && key < KEY_FIRST + TAKES_MAX)
-		return read_option(reading, key, value);
+		return read_option(reading, key, value, state);
 	switch (key) {
 	case KEY_CONFIG:
 		reading->command->config_given = value;

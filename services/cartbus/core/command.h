@@ -44,12 +44,16 @@ struct command {
 	struct clock clock; /* the clock of the configuration, for the times of decisions and messages */
 };
 
+enum { TAKE_REPEATED = 16 };
+
 struct take {
 	const char *option; /* "time-zone"; NULL ends the table */
-	const char *value;  /* the name of its value in --help; NULL: it is a switch */
-	const char *help;   /* one line */
-	const char **text;  /* where the value goes, borrowed from argv */
-	bool *is_given;     /* where a switch goes */
+	/* the name of its value in --help; "ROLE...": the option may be repeated; NULL: it is a switch */
+	const char *value;
+	const char *help; /* one line */
+	/* where the value goes, borrowed from argv; of a repeated option an array of TAKE_REPEATED, ended by a NULL */
+	const char **text;
+	bool *is_given; /* where a switch goes */
 };
 
 struct arguments {

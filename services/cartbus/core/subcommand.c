@@ -34,6 +34,7 @@ static const char *subcommand_group_heading(enum subcommand_group group)
 		[SUBCOMMANDS_RUN] = "Run",
 		[SUBCOMMANDS_HOSTS] = "Hosts",
 		[SUBCOMMANDS_SHOPS] = "Shops",
+		[SUBCOMMANDS_CONSOLE] = "Console",
 		[SUBCOMMANDS_STOP] = "Stop",
 		[SUBCOMMANDS_SEE] = "See",
 		[SUBCOMMANDS_MEND] = "Mend",

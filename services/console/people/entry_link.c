@@ -8,22 +8,19 @@
  */
 #include "services/console/people/entry_link.h"
 
-#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
 #include "services/console/people/folder.h"
 #include <errno.h>
 #include <jansson.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-
-#include "bus/base/text.h"
 
 #define FILE_NAME "links"
-enum { TOKEN_LEN = 32, LINKS_MOST = 1000 };
+enum { LINKS_MOST = 1000 };
 
 struct link_row {
 	struct entry_link link;
@@ -39,17 +36,12 @@ struct link_rows {
 
 static void make_token(char ret[ENTRY_TOKEN_ROOM])
 {
-	uint8_t random[TOKEN_LEN];
-	char padded[ENTRY_TOKEN_ROOM + 1];
+	char half[2][33];
 
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		die("the kernel gives no random numbers");
-	EVP_EncodeBlock((unsigned char *)padded, random, sizeof(random)); /* 43 letters and a "=" */
-	for (char *at = padded; *at; at++)
-		*at = (char)(*at == '+' ? '-' : *at == '/' ? '_' : *at);
-	text_copy_bytes(ret, ENTRY_TOKEN_ROOM, BYTES(padded, ENTRY_TOKEN_ROOM - 1));
-	OPENSSL_cleanse(random, sizeof(random));
-	OPENSSL_cleanse(padded, sizeof(padded));
+	for (int i = 0; i < 2; i++)
+		text_random_name(half[i]);
+	snprintf(ret, ENTRY_TOKEN_ROOM, "%s%s", half[0], half[1]);
+	OPENSSL_cleanse(half, sizeof(half));
 }
 
 static void hash_token(const char *token, char ret[2 * SHA256_DIGEST_LENGTH + 1])
@@ -150,11 +142,9 @@ struct change {
 static int change_locked(const struct people_folder *folder, struct change *change, int64_t now_us)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 }, after = { 0 };
-	_cleanup_free_ struct link_rows *rows = calloc(1, sizeof(*rows));
+	_cleanup_free_ struct link_rows *rows = memory_new(sizeof(*rows));
 	int r = people_folder_read(folder, FILE_NAME, &text);
 
-	if (!rows)
-		die("no memory");
 	if (r < 0 && r != -ENOENT)
 		return r;
 	read_rows(buffer_bytes(&text), now_us, rows);

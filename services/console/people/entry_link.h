@@ -11,7 +11,7 @@
 #include "bus/base/clock.h"
 #include "services/console/people/people_file.h"
 
-enum { ENTRY_TOKEN_ROOM = 44 }; /* base64url */
+enum { ENTRY_TOKEN_ROOM = 65 }; /* hex */
 #define ENTRY_LINK_US (10 * US_PER_MINUTE)
 
 struct entry_link {
