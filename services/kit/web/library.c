@@ -6,7 +6,7 @@
  *            can be read in one way only. The library frames the body, writes the answer and closes the
  *            socket. A connection carries one request. The body of a large request comes in pieces; between
  *            two pieces the request waits for its turn, or until its network has paid for the last one.
- *            A feed is read by the library as bytes come, and is suspended between them.
+ *            The library takes the bytes of a feed when the owner adds some, and is suspended between them.
  * Fails by:  400 with words when the library leaves a body in its middle; otherwise cutting the connection.
  *
  * Why the library does not check the head: version 0.9.75 hides from its user what two servers read

@@ -39,9 +39,9 @@ char *request_argument(struct request *request, const char *name);
 const char *request_header(const struct request *request, const char *name);
 bool request_header_repeated(const struct request *request, const char *name);
 /*
- * The value of a cookie, borrowed and without quotes (RFC 6265 section 4.2.1). -ENOENT: there is none of that name. -EBADMSG: there are two,
- * or its value has another character than the RFC allows. Other cookies are not judged: they may be of another program on this host, as
- * cookies know no port.
+ * The value of a cookie, borrowed and without quotes (RFC 6265 section 4.2.1). -ENOENT: there is none of that
+ * name. -EBADMSG: there are two, or its value has another character than the RFC allows. Other cookies are not
+ * judged: they may belong to another program on this host, because cookies know no port.
  */
 int request_cookie(const struct request *request, const char *name, struct bytes *ret);
 /*
@@ -73,8 +73,8 @@ struct answer {
  */
 int answer_fields(const struct answer *answer, struct http_header ret[ANSWER_FIELDS_MAX]);
 /*
- * Adds a header; a name may be added more than once (Set-Cookie). Both texts are borrowed until the answer is sent; they may belong to the request. More than
- * ANSWER_ADDED_MAX is a bug.
+ * Adds a header; a name may be added more than once (Set-Cookie). Both texts are borrowed until the answer is
+ * sent; they may belong to the request. More than ANSWER_ADDED_MAX is a bug.
  */
 void answer_add(struct answer *answer, const char *name, const char *value);
 void answer_json_error(struct answer *answer, unsigned status, const char *words);

@@ -1,7 +1,7 @@
 /*
  * web_inside.h: declarations that the parts of the server share: web.c (connections, and which of them must
- * go), streams.c (large bodies), feed.c (answers without an end), head.c (the head, which is checked before other code reads it) and library.c
- * (libmicrohttpd: the body and the answer)
+ * go), streams.c (large bodies), feed.c (answers without an end), head.c (the head, which is checked before
+ * other code reads it) and library.c (libmicrohttpd: the body and the answer)
  */
 #ifndef KIT_WEB_WEB_INSIDE_H
 #define KIT_WEB_WEB_INSIDE_H
