@@ -33,7 +33,7 @@ class Console(System):
         return self.people[name]
 
     def knows(self, name):
-        return any(person["name"] == name for person in json.loads(self.cartbus("user", "list", "--json").stdout)["people"])
+        return any(person["person"] == name for person in json.loads(self.cartbus("user", "list", "--json").stdout)["people"])
 
     def add_admin(self, name="ada"):
         self.people[name] = self.visitor().enter(self.cartbus("console", "link", json_output=True)["link"], name)
