@@ -100,7 +100,7 @@ static void show_number(const struct walk *walk, const json_t *value, bool plain
 	else if (json_is_integer(value))
 		locale_integer(json_integer_value(value), walk->reader->locale, ret, FORMAT_ROOM);
 	else if (plain)
-		snprintf(ret, FORMAT_ROOM, "%.17g", json_real_value(value));
+		snprintf(ret, FORMAT_ROOM, "%.15g", json_real_value(value));
 	else
 		locale_decimal(json_real_value(value), walk->reader->locale, ret, FORMAT_ROOM);
 }
@@ -178,6 +178,14 @@ static bool is_moment(const struct markup_op *op, const json_t *value)
 		json_is_integer(value) && op->code != MARKUP_LIVE;
 }
 
+/* An empty segment would make a path end early, and "//" at its beginning would make the next segment a host. */
+static void add_component(struct walk *walk, struct bytes text)
+{
+	bool is_segment = walk->out->len > 0 && walk->out->data[walk->out->len - 1] == '/';
+
+	escape_component(is_segment && text.len == 0 ? bytes_of(".") : text, walk->out);
+}
+
 static void add_escaped(struct walk *walk, const struct markup_op *op)
 {
 	struct bytes text = buffer_bytes(&walk->scratch);
@@ -193,7 +201,7 @@ static void add_escaped(struct walk *walk, const struct markup_op *op)
 		escape_address(text, walk->reader->prefix, walk->out);
 		return;
 	case MARKUP_IN_COMPONENT:
-		escape_component(text, walk->out);
+		add_component(walk, text);
 		return;
 	case MARKUP_RAW:
 		buffer_add(walk->out, text.data, text.len);

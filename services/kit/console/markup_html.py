@@ -5,6 +5,7 @@ and the attribute that is being read, so that it can name the place of the next 
 would make a page unsafe, unreadable to a screen reader, or different in the browser from what the author meant is a Fault with its line.
 """
 
+import html
 import re
 from typing import NamedTuple
 
@@ -32,6 +33,8 @@ FORBIDDEN = {
     "frameset": "use <iframe>",
     "plaintext": "use <pre>",
     "xmp": "use <pre>",
+    "animate": "it could set an address that nobody checks; take it out",
+    "set": "it could set an address that nobody checks; take it out",
 }
 # The children that a browser leaves where they are; it moves all others elsewhere.
 CHILDREN = {
@@ -61,6 +64,8 @@ ENDS_PARAGRAPH = set(
 )
 NOT_IN_ITSELF = {"a", "button", "form", "label", "h1", "h2", "h3", "h4", "h5", "h6"}
 URLS = set("href src action formaction poster cite data ping background longdesc manifest xlink:href".split())
+SENT_TO = {"action", "formaction"}
+OUR_OWN = {"script", "link"}  # what they load acts on the whole page
 FOR_PEOPLE = {"title", "alt", "placeholder", "label", "summary", "aria-label", "aria-description", "aria-valuetext", "aria-roledescription"}
 NEED_LABEL = {"input", "select", "textarea"}
 NEED_NO_LABEL = {"hidden", "submit", "button", "reset", "image"}
@@ -152,8 +157,10 @@ class Judge:
         name = self.name.lower()
         if name in ("srcset", "imagesrcset"):
             raise Fault(at, f"{what} stands in {name}=; use src=")
-        if self.tag == "script" and name == "src" and what != "asset":
-            raise Fault(at, "a script comes from our assets alone; use {{asset NAME}}")
+        if self.tag in OUR_OWN and name in URLS and what != "asset":
+            raise Fault(at, f"<{self.tag}> loads our assets alone; use {{{{asset NAME}}}}")
+        if name in SENT_TO and not self.url_begun:
+            raise Fault(at, f"{what} could send the form and its token to another site; write the beginning of the address")
         if name in URLS:
             return "component" if self.url_begun else "url"
         return "attribute" if name in FOR_PEOPLE or (name == "value" and self.tag == "input" and self.is_button()) else "machine"
@@ -306,10 +313,12 @@ class Judge:
 
     def begin_url(self, part, at):
         self.url_begun = True
-        if not SAFE_URL.match(part):
+        if not SAFE_URL.match(html.unescape(part)):
             raise Fault(at, f'{self.name}="{part}" is no address; begin it with one /, http://, https://, mailto:, # or ?')
-        if self.tag == "script":
-            raise Fault(at, "a script comes from our assets alone; use {{asset NAME}}")
+        if self.tag in OUR_OWN and not part.startswith("/"):
+            raise Fault(at, f"<{self.tag}> loads our assets alone; use {{{{asset NAME}}}}")
+        if self.name.lower() in SENT_TO and part[0] not in "/?#":
+            raise Fault(at, f"{self.name}= would send the form and its token to another site; begin the address with /")
         if part.startswith("/"):
             self.prefix()
 

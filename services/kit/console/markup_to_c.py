@@ -25,7 +25,7 @@ TOKEN = re.compile(r"\[\[(?P<words>.*?)\]\]|\{\{(?P<name>(?:\[\[.*?\]\]|(?!\}\})
 STRAY = re.compile(r"\{\{|\}\}|\[\[|\]\]")
 NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
 PLACEHOLDER = re.compile(rf"(?P<live>live\s+)?(?P<path>{NAME}|\.)(?:\s*\|\s*(?P<filter>\w+)(?:\s+(?P<argument>{NAME}))?)?")
-EACH = re.compile(rf"#each\s+(?P<path>{NAME})(?:\s+key\s*=\s*(?P<key>{NAME}))?")
+EACH = re.compile(rf"#each\s+(?P<path>{NAME})(?:\s+key\s*=\s*(?P<key>{NAME}|\.))?")
 IF = re.compile(rf'#if\s+(?P<negated>not\s+)?(?P<path>{NAME}|\.)(?:\s+is\s+"(?P<word>[^"]*)")?')
 CHART = re.compile(rf"(?P<kind>bars|spark)\s+(?P<path>{NAME})(?P<words>(?:\s*\[\[.*?\]\])*)", re.S)
 ASSET = re.compile(r"asset\s+(?P<name>[\w./-]+)")
@@ -167,6 +167,8 @@ class Compiler:
         if found.group("key"):
             key = self.data.find(found.group("key"), at)
             key.must_be({"text", "number"}, at, "a key names its row")
+            if key.level != self.data.depth():
+                raise Fault(at, f"{key.name} is the same for all rows; name a member of the row")
         self.begin("each", self.add("EACH", value=value, argument=key, text=found.group("path")), at)
 
     def condition(self, found, at):
@@ -321,4 +323,5 @@ def main():
     sys.exit("\n".join(str(fault) for fault in faults) if faults else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

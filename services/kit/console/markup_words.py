@@ -61,7 +61,7 @@ class PatternReader:
                 text += c
                 self.position += 1
         if (self.position < len(self.text)) != nested:
-            raise self.fault("a { has no }" if nested else "a } has no {")
+            raise self.fault(f"a {'{ has no }' if nested else '} has no {'}; write it, or quote the sign: '{{' or '}}'")
         return nodes + ([Text(text)] if text else [])
 
     def quoted(self, plural):
@@ -80,7 +80,7 @@ class PatternReader:
     def take(self, pattern, expected):
         found = re.compile(pattern).match(self.text, self.position)
         if not found:
-            raise self.fault(f"expected {expected}")
+            raise self.fault(f"expected {expected}; write that, or quote a brace that is meant as a sign: '{{'")
         self.position = found.end()
         return found.group(1)
 
@@ -93,14 +93,14 @@ class PatternReader:
         while not re.compile(r"\s*\}").match(self.text, self.position):
             key = self.take(r"\s*(=\d+|\w+)\s*\{", "a case such as other{...}")
             if kind == "plural" and key[0] != "=" and key not in CATEGORIES:
-                raise self.fault(f"{key} is no plural; one of {', '.join(sorted(CATEGORIES))}, or =0")
+                raise self.fault(f"{key} is no plural; write one of {', '.join(sorted(CATEGORIES))}, or =0")
             if key in cases:
-                raise self.fault(f"the case {key} is there twice")
+                raise self.fault(f"the case {key} is there twice; take one out")
             cases[key] = self.nodes(number if kind == "plural" else plural, True)
             self.position += 1
         self.take(r"\s*(\})", '"}"')
         if "other" not in cases:
-            raise self.fault("there is no case other{...}")
+            raise self.fault("there is no case other{...}; add it")
         return Choice(kind, number, cases)
 
 
@@ -160,7 +160,7 @@ class Words:
         english = parse(text, at)
         wanted = numbers(english)
         if wanted != set(range(arguments)):
-            raise Fault(at, f"[[{text}]] uses the arguments {sorted(wanted)}, and {arguments} follow the |; name each once, in order")
+            raise Fault(at, f"[[{text}]] uses the arguments {sorted(wanted)}, and {arguments} follow it; name each once, in order")
         self.used.add(text)
         return {language: english if language == ENGLISH else self.translated(text, language, wanted, at) for language in self.languages}
 

@@ -100,7 +100,7 @@ static void only_addresses_that_lead_to_pages_are_links(void **state)
 static void a_segment_of_dots_does_not_climb(void **state)
 {
 	static const char *const cases[][2] = { { "..", "%EF%BF%BD" }, { ".", "%EF%BF%BD" }, { "../..", "..%2F.." },
-		{ "...", "..." }, { "a/b", "a%2Fb" }, { "a?b#c", "a%3Fb%23c" } };
+		{ "...", "..." }, { "a/b", "a%2Fb" }, { "", "%EF%BF%BD" }, { "a?b#c", "a%3Fb%23c" } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
