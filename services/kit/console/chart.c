@@ -186,7 +186,7 @@ static void add_series_class(const struct chart *chart, size_t series)
 
 static double height_of(const struct chart *chart, double value)
 {
-	return value > 0 ? (BOTTOM - TOP) * value / chart->top : 0;
+	return value > 0 ? (BOTTOM - TOP) * fmin(value / chart->top, 1) : 0; /* in this order, or it is infinite */
 }
 
 static void add_tick(const struct chart *chart, double value)
