@@ -15,10 +15,11 @@
 #include "bus/base/memory.h"
 #include "services/console/frame.h"
 #include "services/kit/console/markup.h"
-#include <errno.h>
+#include "services/kit/time/zone.h"
+#include <stdio.h>
 #include <stdlib.h>
 
-static const int64_t PERIOD_US = 500 * US_PER_MS, SIGN_OF_LIFE_US = 15 * US_PER_S, AS_OF_US = 5 * US_PER_S;
+static const int64_t PERIOD_US = 500 * US_PER_MS, SIGN_OF_LIFE_US = 15 * US_PER_S, AS_OF_US = 4 * US_PER_S;
 
 struct feed {
 	struct visit *visit;
@@ -69,13 +70,29 @@ static json_t *changes_of(const struct feed *feed, json_t *values)
 	return changed;
 }
 
+/* "10:32:07" in the shop's zone. */
+static json_t *clock_text(const struct visit *visit)
+{
+	struct local_time at;
+	char text[16] = "";
+
+	if (zone_local(visit->call.zone, visit->call.now_us, &at) == 0)
+		snprintf(text, sizeof(text), "%02d:%02d:%02d", at.hour, at.minute, at.second);
+	return json_string(text);
+}
+
+static json_t *values_event(const struct visit *visit, json_t *values)
+{
+	return json_pack("{s:s,s:o,s:I,s:b,s:O}", "build", visit->console->assets.build, "as_of", clock_text(visit),
+		"as_of_us", (json_int_t)visit->call.now_us, "away", visit->console->away_since_us != 0, "values",
+		values);
+}
+
 static void send_values(struct feed *feed, json_t *values)
 {
-	const struct console *console = feed->visit->console;
-	json_t *changed = changes_of(feed, values);
-	json_t *data = json_pack("{s:I,s:b,s:o}", "as_of_us", (json_int_t)clock_wall_us(console->clock), "away",
-		console->away_since_us != 0, "values", changed);
-	bool is_news = json_object_size(changed) > 0 || clock_boot_us(console->clock) - feed->said_us >= AS_OF_US;
+	json_t *changed = changes_of(feed, values), *data = values_event(feed->visit, changed);
+	bool is_news =
+		json_object_size(changed) > 0 || clock_boot_us(feed->visit->console->clock) - feed->said_us >= AS_OF_US;
 
 	if (is_news && send_event(feed, "values", data)) {
 		json_object_update(feed->sent, changed);
@@ -84,6 +101,7 @@ static void send_values(struct feed *feed, json_t *values)
 		feed->is_full = true;
 	}
 	json_decref(data);
+	json_decref(changed);
 }
 
 /* ---- looking ---- */
@@ -99,26 +117,31 @@ static const char *trouble_of(struct visit *visit)
 	return access_right(visit) ? "the session has ended, or its rights have changed" : NULL;
 }
 
-static void look(struct feed *feed)
+/* NULL: the page refuses. */
+static json_t *values_of(struct visit *visit)
 {
-	struct visit *visit = feed->visit;
-	const char *trouble = trouble_of(visit);
+	json_t *data = json_object(), *values = NULL;
 	struct markup_reader reader;
-	json_t *data, *values;
 
-	if (trouble) {
-		send_bye(feed, trouble);
-		return;
-	}
 	visit->call.now_us = clock_wall_us(visit->console->clock);
-	data = json_object();
 	if (visit_query(visit, data) == 0 && visit->call.page->markup) {
 		visit_reader_of(visit, &reader);
 		values = markup_live(visit->call.page->markup, data, &reader);
-		send_values(feed, values);
-		json_decref(values);
 	}
 	json_decref(data);
+	return values;
+}
+
+static void look(struct feed *feed)
+{
+	const char *trouble = trouble_of(feed->visit);
+	json_t *values = trouble ? NULL : values_of(feed->visit);
+
+	if (trouble)
+		send_bye(feed, trouble);
+	if (values)
+		send_values(feed, values);
+	json_decref(values);
 }
 
 static bool is_due(const struct feed *feed, int64_t now_us)
@@ -161,12 +184,31 @@ void feeds_end(struct console *console)
 		web_feed_end(LIST_ENTRY(hook, struct feed, hook)->visit->asked);
 }
 
+/* For a page whose stream is not let through on the way: it asks now and then. */
+static bool answer_once(struct visit *visit)
+{
+	json_t *values = values_of(visit), *data;
+
+	if (!values) {
+		answer_refusal(visit, 404, "this page has no live values");
+		return true;
+	}
+	data = values_event(visit, values);
+	answer_page(visit, 200, NULL, data);
+	json_decref(data);
+	json_decref(values);
+	return true;
+}
+
 bool feeds_begin(struct visit *visit)
 {
 	static const struct http_header unbuffered[] = { { "X-Accel-Buffering", "no" }, { NULL, NULL } };
 	struct answer *answer = &visit->asked->answer;
-	struct feed *feed = memory_new(sizeof(*feed));
+	struct feed *feed;
 
+	if (visit->wants_json)
+		return answer_once(visit);
+	feed = memory_new(sizeof(*feed));
 	feed->visit = visit;
 	feed->sent = json_object();
 	feed->said_us = clock_boot_us(visit->console->clock);
@@ -177,8 +219,7 @@ bool feeds_begin(struct visit *visit)
 	answer->more = unbuffered;
 	answer->feed = true;
 	buffer_clear(&answer->body);
-	buffer_printf(&answer->body, "retry: 3000\n: ok\n\nevent: build\ndata: {\"build\":\"%s\"}\n\n",
-		visit->console->assets.build);
+	buffer_add_text(&answer->body, "retry: 3000\n: ok\n\n");
 	return true;
 }
 

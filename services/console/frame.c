@@ -187,8 +187,8 @@ void frame_answer_kept(struct visit *visit, unsigned status, enum frame_kept kep
 		[FRAME_PROVE] = "prove",
 		[FRAME_AWAY] = "away",
 		[FRAME_CONFIRM] = "confirm" };
-	json_t *data = json_pack("{s:s,s:o,s:s}", "kind", words[kept], "fields",
-		kept_fields(&visit->form), "person", visit->is_known ? visit->session.person : "");
+	json_t *data = json_pack("{s:s,s:o,s:s}", "kind", words[kept], "fields", kept_fields(&visit->form), "person",
+		visit->is_known ? visit->session.person : "");
 
 	if (kept != FRAME_AWAY)
 		visit->call.once[0] = '\0'; /* a new form; one that may have been carried out keeps its name */

@@ -6,17 +6,21 @@
  * Read next: today.h, list.h; services/kit/console/page.h
  */
 #include "services/carts/console/pages.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include "services/carts/console/list.h"
+#include "services/carts/console/one_cart.h"
 #include "services/carts/console/today.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/money/money.h"
 #include "services/kit/shop/shop.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const struct markup today_markup, carts_markup;
+extern const struct markup today_markup, carts_markup, cart_markup;
 
 static struct page_asked asked_of(const struct page_call *call)
 {
@@ -117,10 +121,79 @@ static unsigned query_carts(struct page_call *call, json_t *ret)
 	return 0;
 }
 
+/* ---- one cart ---- */
+
+static unsigned query_cart(struct page_call *call, json_t *ret)
+{
+	struct page_asked asked = asked_of(call);
+	json_t *acts = json_array();
+
+	if (!one_cart_show(&asked, page_name(call, "cart"), ret)) {
+		json_decref(acts);
+		return page_refuse(call, 404, "there is no such cart, or the log has forgotten it");
+	}
+	if (page_may(call, RIGHT_ACT_CART)) {
+		json_array_append_new(acts, json_string("write_off"));
+		json_array_append_new(acts, json_string("suppress"));
+	}
+	json_object_set_new(ret, "shop", json_string(call->shop));
+	json_object_set_new(ret, "acts", acts);
+	return 0;
+}
+
+/* As `cartbus cart suppress` and `write-off` say it; intake records who asked, and what came of it. */
+static unsigned act_on_cart(struct page_call *call, AdminVerb verb)
+{
+	const char *cart_id = page_name(call, "cart");
+	AdminAction action = { .verb = verb, .at_us = call->now_us };
+	struct cart_line line;
+
+	if (!STATE_GET(call->state, cart_lines, call->shop, cart_id, &line))
+		return page_refuse(call, 404, "there is no such cart, or the log has forgotten it");
+	TEXT_COPY(action.cart_id, cart_id);
+	TEXT_COPY(action.address_hash, line.email_hash);
+	TEXT_COPY(action.who, call->person);
+	TEXT_COPY(action.reason, page_field(call, "reason"));
+	PAGE_SAY(call, admin_action, &action, .shop = call->shop, .key = cart_id);
+	page_then(call, "/s/%s/carts/%s", call->shop, cart_id);
+	return 0;
+}
+
+static unsigned act_write_off(struct page_call *call)
+{
+	return act_on_cart(call, ADMIN_WRITE_OFF);
+}
+
+static unsigned act_suppress(struct page_call *call)
+{
+	return act_on_cart(call, ADMIN_SUPPRESS_CART);
+}
+
+/* ---- the search ---- */
+
+static unsigned act_find(struct page_call *call)
+{
+	_cleanup_(buffer_free_secret) struct buffer key = { 0 };
+	char path[256], cart_id[LINE_ID_MAX];
+
+	secret_path(call->config, "address.key", path);
+	file_read_secret(path, &key); /* without it an address is not found, and everything else is */
+	if (one_cart_find(call->state, call->shop, buffer_bytes(&key), page_field(call, "q"), cart_id) == 0)
+		return page_refuse(call, 404,
+			"nothing is called so: an address, a cart, a token, an order's or a customer's number is looked for");
+	page_then(call, "/s/%s/carts/%s", call->shop, cart_id);
+	return 0;
+}
+
 const struct page carts_pages[] = {
 	{ "/s/<shop>/", PAGE_READS, RIGHT_SEE, .markup = &today_markup, .query = query_today, .menu = PAGE_MENU_SHOP,
 		.title = "Today", .help = "owner.md" },
 	{ "/s/<shop>/carts", PAGE_READS, RIGHT_SEE, .markup = &carts_markup, .query = query_carts,
 		.menu = PAGE_MENU_SHOP, .title = "Carts", .help = "owner.md" },
+	{ "/s/<shop>/carts/<cart>", PAGE_READS, RIGHT_SEE, .markup = &cart_markup, .query = query_cart, .title = "Cart",
+		.help = "owner.md" },
+	{ "/s/<shop>/carts/<cart>/write-off", PAGE_ACTS, RIGHT_ACT_CART, .act = act_write_off },
+	{ "/s/<shop>/carts/<cart>/suppress", PAGE_ACTS, RIGHT_ACT_CART, .act = act_suppress },
+	{ "/s/<shop>/find", PAGE_ACTS, RIGHT_SEE, .act = act_find },
 	{ .path = NULL },
 };
