@@ -17,6 +17,8 @@ enum { CONSOLE_FORM_MOST = 256 * 1024 }; /* bytes of a form: an owner's text fit
 struct console {
 	const struct config *config;
 	const struct clock *clock;
+	struct clock
+		real; /* of sessions and links: ten minutes are ten minutes, also in a demo whose time runs faster */
 	struct runtime *runtime;
 	struct console_place place;
 	struct asset_places assets;

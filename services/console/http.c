@@ -112,16 +112,17 @@ static void open_people(struct console *console)
 	read_key(folder, &console->key);
 	snprintf(path, sizeof(path), "%.*s/%s/sessions", PATH_MAX - 100, state, instance);
 	console->sessions = sessions_open(
-		path, console->people, buffer_bytes(&console->key), console->clock, &session_times_usual, why);
+		path, console->people, buffer_bytes(&console->key), &console->real, &session_times_usual, why);
 	if (*why)
 		log_event(LOG_WARNING, "%s; everybody has to sign in again", why);
 	snprintf(path, sizeof(path), "%.*s/%s/throttle", PATH_MAX - 100, state, instance);
-	console->throttle = throttle_open(path, clock_wall_us(console->clock));
+	console->throttle = throttle_open(path, clock_wall_us(&console->real));
 	console->sign_in = (struct sign_in){ .people = console->people,
 		.sessions = console->sessions,
 		.throttle = console->throttle,
 		.key = buffer_bytes(&console->key),
-		.clock = console->clock };
+		.clock = &console->real,
+		.needs_no_factor = console->place.is_local };
 }
 
 /* Who was added, or has another role, by the command. */
@@ -132,7 +133,7 @@ static void look_at_people(struct console *console)
 	if (people_look(console->people, why) < 0)
 		log_event(LOG_ERROR, "%s; the people stay as they were", why);
 	sessions_write(console->sessions);
-	throttle_write(console->throttle, clock_wall_us(console->clock), false);
+	throttle_write(console->throttle, clock_wall_us(&console->real), false);
 }
 
 /* ---- in the loop ---- */
@@ -208,6 +209,7 @@ struct console *http_start(
 		die("%s", why);
 	console->config = config;
 	console->clock = clock;
+	console->real = clock_system();
 	console->runtime = runtime;
 	console->place = place_of(config);
 	assets_find_places(&console->assets);
@@ -238,7 +240,7 @@ void http_stop(struct console *console)
 	act_stop(console);
 	web_free(console->web);
 	if (console->throttle)
-		throttle_write(console->throttle, clock_wall_us(console->clock), true);
+		throttle_write(console->throttle, clock_wall_us(&console->real), true);
 	if (console->sessions)
 		sessions_write(console->sessions);
 	throttle_free(console->throttle);

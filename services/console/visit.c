@@ -184,7 +184,8 @@ static unsigned judge_reader(struct visit *visit)
 {
 	const struct person *person = visit_person(visit);
 
-	visit->call.person = person ? person->name : "";
+	TEXT_COPY(visit->person, person ? person->name : "");
+	visit->call.person = visit->person;
 	frame_choose_locale(visit, person);
 	return access_right(visit);
 }

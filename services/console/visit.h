@@ -28,6 +28,7 @@ struct visit {
 	char session_id[SESSION_ID_ROOM]; /* of the cookie; "": none */
 	bool is_known;                    /* `session` is set */
 	struct session session;           /* a copy */
+	char person[PERSON_NAME_ROOM];    /* a copy, since an act may change the people */
 	char set_cookie[VISIT_COOKIE_ROOM];
 	char token[SESSION_TOKEN_ROOM];
 	char redirect[PAGE_PLACE_MAX + CONSOLE_PREFIX_ROOM];

@@ -37,6 +37,7 @@ class Console(System):
 
     def add_admin(self, name="ada"):
         self.people[name] = self.visitor().enter(self.cartbus("console", "link", json_output=True)["link"], name)
+        self.people[name].enrol()
         return self.people[name]
 
 

@@ -12,6 +12,7 @@
 #include "bus/base/file.h"
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
+#include "services/cartbus/console/accounts.h"
 #include "services/cartbus/core/home.h"
 #include "services/cartbus/up/child.h"
 #include "services/cartbus/up/prepare.h"
@@ -97,6 +98,7 @@ enum { CHILDREN_MAX = 64, SENDERS_MAX = 32, DEATHS_BEFORE_GIVING_UP = 5 };
 #define STOP_PATIENCE_US (10 * US_PER_S)
 
 struct supervisor {
+	const struct command *command;
 	struct child_place place;
 	struct child children[CHILDREN_MAX]; /* in the order of starting; the broker is the first */
 	int count;
@@ -167,6 +169,24 @@ static void start_what_is_due(struct supervisor *all)
 	}
 }
 
+/* On a terminal the first admin gets a way in with it. A log must not hold one: `cartbus console link` prints it then. */
+static void tell_console(const struct command *command)
+{
+	_cleanup_(people_freep) struct people *people = NULL;
+	char url[ACCOUNTS_LINK_ROOM];
+
+	if (config_number(command->config, "console", NULL, "port") == 0)
+		return;
+	print_line("the console is at ", config_get(command->config, "console", NULL, "public-url"));
+	if (!isatty(STDERR_FILENO)) {
+		print_line("cartbus console link", " lets its first admin in");
+		return;
+	}
+	if (accounts_open(command, true, &people) == EXIT_FINE && !people_have_admin(people) &&
+		accounts_link(command, people, &(struct entry_link){ .person = "" }, url) == EXIT_FINE)
+		print_line("its first admin enters with ", url);
+}
+
 static void say_ready_once(struct supervisor *all)
 {
 	for (int i = 0; i < all->count; i++) {
@@ -178,6 +198,7 @@ static void say_ready_once(struct supervisor *all)
 	all->said_ready = true;
 	puts("ready");
 	fflush(stdout);
+	tell_console(all->command);
 	notify("READY=1\nSTATUS=all processes are ready");
 }
 
@@ -344,6 +365,7 @@ static int run(const struct command *command, const char *config_path, int sende
 	if (failed)
 		return failed;
 	all.clock = clock_system();
+	all.command = command;
 	snprintf(all.notify_path, sizeof(all.notify_path), "%s/notify",
 		config_get(command->config, "paths", NULL, "run"));
 	all.notify = notify_open(all.notify_path);

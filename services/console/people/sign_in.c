@@ -54,9 +54,8 @@ static struct session_origin origin_of(const struct sign_in_from *from, char net
 static void grant(const struct sign_in *sign_in, const struct sign_in_from *from, const struct person *person,
 	struct sign_in_answer *ret)
 {
-	enum session_step step = person->has_totp ? SESSION_PASSWORD
-		: person_needs_totp(person)       ? SESSION_ENROLS
-						  : SESSION_FULL;
+	bool needs = person_needs_totp(person) && !sign_in->needs_no_factor;
+	enum session_step step = person->has_totp ? SESSION_PASSWORD : needs ? SESSION_ENROLS : SESSION_FULL;
 	char network[64];
 	struct session_origin origin = origin_of(from, network);
 

@@ -31,6 +31,10 @@ struct sign_in {
 	struct bytes key;
 	const struct clock *clock;
 	const char *const *guessed; /* words for password_judge; NULL: none */
+	/*
+	 * No role asks for a second factor: only this machine reaches the console. Who has one gives its code all the same.
+	 */
+	bool needs_no_factor;
 };
 
 enum sign_in_verdict {
