@@ -8,7 +8,7 @@ import time
 import pytest
 
 from cartbus_system import wait_until
-from conftest import ROLES, Console, rows
+from console_system import ROLES, Console, rows
 from visitor import PASSWORD, Visitor, totp
 
 # The rights of roles, written down a second time: services/console/people/person.c has to agree.
@@ -20,6 +20,8 @@ RIGHTS = {"viewer": VIEWER, "approver": APPROVER, "owner": OWNER, "operator": OP
 OF_ALL_SHOPS = {"operator", "ada"}
 NAMES = {"<cart>": "9f2c41aa", "<kind>": "no-such-alarm", "<session>": "0123456789ab", "<name>": "nobody", "<hash>": "00"}
 CSP = "frame-ancestors 'none'"
+
+pytestmark = pytest.mark.xdist_group("console-access")  # one running system for all of it
 
 
 def place(row, shop):

@@ -7,9 +7,11 @@ import pytest
 
 from browser import Browser
 from cartbus_system import wait_until
-from conftest import Console
+from console_system import Console
 from two_hosts import leave_cart
 from visitor import PASSWORD
+
+pytestmark = pytest.mark.xdist_group("console-browser")  # one running system for all of it
 
 
 @pytest.fixture(scope="module")

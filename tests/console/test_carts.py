@@ -6,10 +6,12 @@ import time
 import pytest
 
 from cartbus_system import wait_until
-from conftest import Console
+from console_system import Console
 from two_hosts import leave_cart
 
 NAMES = ("ann", "bert", "cleo")
+
+pytestmark = pytest.mark.xdist_group("console-carts")  # one running system for all of it
 
 
 @pytest.fixture(scope="module")

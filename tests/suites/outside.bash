@@ -8,6 +8,11 @@ suite_system() {
 	run_pytest system tests/system -n "$system_side_by_side" --dist loadgroup "$@"
 }
 
+suite_console() {
+	build_asan || { fail_one "console: build-asan does not build" && return; }
+	run_pytest console tests/console -n "$system_side_by_side" --dist loadgroup "$@"
+}
+
 suite_crash() {
 	build_asan || { fail_one "crash: build-asan does not build" && return; }
 	run_pytest crash tests/crash -s "$@" # the seeds and the figures belong to the record
@@ -18,7 +23,7 @@ suite_outside() {
 	build_asan || { fail_one "outside: build-asan does not build" && return; }
 	build_programs || { fail_one "outside: build does not build, and memory is measured on it" && return; }
 	# the bouts are the longest: they begin first; what they measured is told at the end
-	run_pytest outside "tests/crash tests/system" -n "$outside_side_by_side" --dist loadgroup
+	run_pytest outside "tests/crash tests/console tests/system" -n "$outside_side_by_side" --dist loadgroup
 }
 
 suite_versions() {
