@@ -70,6 +70,7 @@ void visit_end(void *context, struct web_request *asked)
 void visit_dress(void *context, struct web_request *asked)
 {
 	(void)context;
+	asked->answer.proven |= visit_person(asked->own) != NULL; /* its cost does not count against its network */
 	answer_dress(&asked->answer);
 }
 
