@@ -156,5 +156,5 @@ const struct page health_pages[] = {
 	{ "/o/queues", PAGE_READS, RIGHT_QUEUE, .markup = &queues_markup, .ask = ask_status, .query = query_queues,
 		.title = "Queues", .menu = PAGE_MENU_OPERATOR, .help = "dead-letters.md" },
 	{ "/o/alarms/<kind>/seen", PAGE_ACTS, RIGHT_HEALTH, .act = act_seen },
-	{ NULL },
+	{ .path = NULL },
 };

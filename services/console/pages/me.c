@@ -62,5 +62,5 @@ const struct page me_pages[] = {
 	{ "/me", PAGE_READS, RIGHT_SIGNED_IN, .markup = &me_markup, .query = query_me, .title = "You" },
 	{ "/me/sessions/<session>/end", PAGE_ACTS, RIGHT_SIGNED_IN, .act = act_end },
 	{ "/me/password", PAGE_ACTS, RIGHT_SIGNED_IN, .again = true, .act = act_password },
-	{ NULL },
+	{ .path = NULL },
 };

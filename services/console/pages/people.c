@@ -47,5 +47,5 @@ const struct page people_pages[] = {
 	{ "/people", PAGE_READS, RIGHT_PEOPLE, .markup = &people_markup, .query = query_people, .title = "People",
 		.menu = PAGE_MENU_OPERATOR },
 	{ "/people/<name>/sign-out", PAGE_ACTS, RIGHT_PEOPLE, .again = true, .act = act_end_all },
-	{ NULL },
+	{ .path = NULL },
 };

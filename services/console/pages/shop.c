@@ -117,5 +117,5 @@ const struct page shop_pages[] = {
 	{ "/s/<shop>/mode", PAGE_ACTS, RIGHT_MODE, .again = true, .act = act_mode },
 	{ "/s/<shop>/stop", PAGE_ACTS, RIGHT_MODE, .act = act_stop },
 	{ "/s/<shop>/resume", PAGE_ACTS, RIGHT_MODE, .again = true, .act = act_resume },
-	{ NULL },
+	{ .path = NULL },
 };

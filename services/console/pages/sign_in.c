@@ -204,5 +204,5 @@ const struct page sign_in_pages[] = {
 	{ "/enter", PAGE_READS, RIGHT_ANYBODY, .markup = &enter_markup, .query = query_form, .title = "Enter" },
 	{ "/enter", PAGE_ACTS, RIGHT_ANYBODY, .act = act_enter },
 	{ "/sign-out", PAGE_ACTS, RIGHT_SIGNED_IN, .act = act_sign_out },
-	{ NULL },
+	{ .path = NULL },
 };
