@@ -67,10 +67,9 @@ static void on_said(void *context, enum said_result result, uint64_t seq, const 
 
 	(void)seq;
 	asking->is_out = false;
+	asking->was_done_before |= result == SAID_DUPLICATE;
 	switch (result) {
 	case SAID_DUPLICATE:
-		asking->was_done_before = true;
-		/* fall through */
 	case SAID_FRESH:
 		asking->next++;
 		publish_next(asking);
