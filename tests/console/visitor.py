@@ -43,9 +43,12 @@ class Page:
     def location(self):
         return self.headers.get("Location")
 
+    def forms(self):
+        return Forms(self.text).forms
+
     def form(self, action):
-        found = [form for form in Forms(self.text).forms if form["action"] == action]
-        assert found, f"no form leads to {action}; those of the page: {[form['action'] for form in Forms(self.text).forms]}"
+        found = [form for form in self.forms() if form["action"] == action]
+        assert found, f"no form leads to {action}; those of the page: {[form['action'] for form in self.forms()]}"
         return dict(found[0]["fields"])
 
 
