@@ -2,7 +2,7 @@
  * console.c: shows the folded state to people in a browser, and says what they decide
  *
  * Hears:     -
- * Remembers: audit, document, alarm, shop.status; and what systems register for their pages
+ * Remembers: audit, document, suppression, alarm, shop.status; and what systems register for their pages
  * Says:      admin.action, audit, optout.request, shop.status, alarm
  * Promises:  what a person does is recorded as an audit with that person's name before it is done. A form acts once, however often it is
  *            sent. All folded rows follow from the log; people and their sessions are in no log (people/).
@@ -12,6 +12,7 @@
 #include "services/console/console.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
+#include "services/console/not_mailed.h"
 #include "services/console/status.h"
 #include "services/kit/console/page.h"
 #include "services/kit/documents/docs.h"
@@ -39,8 +40,8 @@ const struct service console_service = {
 	.exclusive = true,
 	.operator_ = true, /* it asks the broker for its status */
 	.layout = 1,
-	.remembers = REMEMBERING(
-		REMEMBERS_FOR_A_WHILE(audit, remember_audit), REMEMBERS(document, docs_remember), STATUS_REMEMBERED),
+	.remembers = REMEMBERING(REMEMBERS_FOR_A_WHILE(audit, remember_audit), REMEMBERS(document, docs_remember),
+		NOT_MAILED_REMEMBERED, STATUS_REMEMBERED),
 	.remembers_also = registered_page_folds,
 	.says = SAYING(SAYS(admin_action), SAYS(audit), SAYS(optout_request), SAYS(shop_status), SAYS(alarm)),
 };

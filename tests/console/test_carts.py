@@ -101,6 +101,27 @@ def test_a_viewer_may_look_and_not_act(carts):
     assert viewer.request("POST", f"/s/demo/carts/{cart}/write-off", {"t": token, "once": "00-1"}).status == 403
 
 
+def test_an_address_is_put_on_the_list_found_there_and_taken_off(carts):
+    owner = carts.people["owner"]
+    page = owner.get("/s/demo/not-mailed")
+    assert "Nobody is on the list" in page.text
+    for reason, status in (("", 422), ("told by max@mail.example", 422), ("asked on the phone", 303)):
+        assert owner.press(page, "/s/demo/add-not-mailed", address="Cleo@Mail.Example", reason=reason).status == status
+    wait_until(lambda: "asked on the phone" in owner.get("/s/demo/not-mailed").text, "it is on the list")
+    told = carts.cartbus("suppressions", "list", "demo", json_output=True)["suppressions"]
+    shown = json.loads(owner.get("/s/demo/not-mailed.json").text)["suppressions"]
+    assert [{name: row[name] for name in told[0]} for row in shown] == told
+    found = owner.press(owner.get("/s/demo/not-mailed"), "/s/demo/find-not-mailed", address="cleo@mail.example").location.partition("?")[0]
+    assert found == f"/s/demo/not-mailed/{told[0]['address_hash']}"
+    assert owner.press(owner.get(found), f"{found}/lift", reason="asked again").status == 303
+    wait_until(lambda: "may be mailed again" in owner.get(found).text, "it is off the list")
+    assert "Nobody is on the list" in owner.get("/s/demo/not-mailed").text
+    for path in ("/s/demo/not-mailed", "/s/demo/not-mailed.json", found):
+        assert "leo@" not in owner.get(path).text.lower()
+    assert carts.people["viewer"].get(found).status == 200
+    assert carts.people["viewer"].get("/s/demo/not-mailed").text.count("add-not-mailed") == 0
+
+
 HOSTILE = ["<script>alert(1)</script>", "</title><img src=x onerror=alert(1)>", "\" onmouseover=alert(1) x=\"", "\u202egnp.exe", "{{cart}}", "a" * 250]
 
 

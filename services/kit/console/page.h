@@ -55,7 +55,7 @@ struct page {
 	/* Fills `ret`, an empty object. 0, or the status of a refusal, after page_refuse has given the words. */
 	unsigned (*query)(struct page_call *call, json_t *ret);
 	enum page_menu menu;
-	const char *title; /* English; the catalogue of services/console has its translation */
+	const char *title; /* one English word, which services/console/pages/layout.html translates */
 	const char *help;  /* of the handbook: "owner.md#rules" */
 
 	/*
