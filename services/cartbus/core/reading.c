@@ -11,7 +11,6 @@
 #include "services/cartbus/core/print.h"
 #include "services/carts/words/describe.h"
 #include <errno.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,19 +93,6 @@ json_t *command_ask(const struct command *command, struct client *client, const 
 json_t *command_look(const struct command *command, struct client *client, const char *verb, json_t *what)
 {
 	return ask(command, client, verb, what, BREAKS_MOST);
-}
-
-void payload_from_base64(const char *base64, struct buffer *ret)
-{
-	size_t len = strlen(base64), padding = 0;
-	int decoded;
-
-	buffer_clear(ret);
-	while (padding < 2 && padding < len && base64[len - 1 - padding] == '=')
-		padding++;
-	decoded = EVP_DecodeBlock(buffer_grow(ret, len + 4), (const unsigned char *)base64, (int)len);
-	if (decoded > 0)
-		ret->len = (size_t)decoded - padding;
 }
 
 static void entry_of(const json_t *message, struct buffer *payload, struct entry *ret)

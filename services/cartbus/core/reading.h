@@ -4,6 +4,7 @@
 
 #include "bus/actor/client.h"
 #include "services/cartbus/core/command.h"
+#include "services/kit/words/message_json.h"
 #include <jansson.h>
 
 struct entry { /* borrowed for the call */
@@ -51,8 +52,6 @@ void command_print_reach(const struct command *command, struct client *client, c
 /* the metadata for a service; borrows from the entry */
 struct message_meta entry_said(const struct entry *entry);
 json_t *entry_json(const struct entry *entry); /* with the payload decoded */
-
-void payload_from_base64(const char *base64, struct buffer *ret); /* replaces the content of ret */
 
 /* A client for a subcommand; complains and exits with EXIT_AWAY if the broker cannot be reached. */
 struct client *command_connect(const struct command *command);

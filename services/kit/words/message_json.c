@@ -13,6 +13,7 @@
 #include "proto/platform_topics.h"
 #include "proto/topics.h"
 #include "services/kit/words/names.h"
+#include <openssl/evp.h>
 #include <pb_common.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,4 +225,17 @@ const char *payload_text(const struct topic *topic, const void *message, const c
 			return field.pData;
 	}
 	return "";
+}
+
+void payload_from_base64(const char *base64, struct buffer *ret)
+{
+	size_t len = strlen(base64), padding = 0;
+	int decoded;
+
+	buffer_clear(ret);
+	while (padding < 2 && padding < len && base64[len - 1 - padding] == '=')
+		padding++;
+	decoded = EVP_DecodeBlock(buffer_grow(ret, len + 4), (const unsigned char *)base64, (int)len);
+	if (decoded > 0)
+		ret->len = (size_t)decoded - padding;
 }

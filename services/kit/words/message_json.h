@@ -22,6 +22,8 @@ json_t *message_to_clear_json(const struct topic *topic, const void *message);
  * message.
  */
 const char *payload_text(const struct topic *topic, const void *message, const char *name);
+/* A payload as the broker's answers have it; replaces the content of ret. */
+void payload_from_base64(const char *base64, struct buffer *ret);
 /* Masks an address, as "h***@shop.example". */
 void mask_address(const char *address, char ret[300]);
 
