@@ -89,6 +89,22 @@ def test_while_the_broker_is_away_pages_say_so_and_an_act_waits(shop):
     assert [action.reason for action in said_about(shop, cart)] == ["out of stock"]
 
 
+def test_a_session_that_ended_keeps_what_was_typed_and_does_nothing(shop):
+    cart = listed(shop)[KILLS + 1]["cart"]
+    place = f"/s/demo/carts/{cart}/write-off"
+    visitor = shop.visitor()
+    visitor.sign_in("owner")
+    page = visitor.get(f"/s/demo/carts/{cart}")
+    visitor.press(visitor.get("/me"), "/sign-out")
+    ended = visitor.press(page, place, reason="a long thought")
+    assert ended.status == 401 and "a long thought" in ended.text and not said_about(shop, cart)
+    visitor.sign_in("owner")
+    other = visitor.request("POST", place, owner_form(ended))  # the form is of the session before: it asks once more
+    assert other.status == 403 and "a long thought" in other.text and not said_about(shop, cart)
+    assert visitor.request("POST", place, owner_form(other)).status == 303
+    assert [action.reason for action in said_about(shop, cart)] == ["a long thought"]
+
+
 def owner_form(page):
     """The one form of a page that keeps what was typed; it leads to where it came from."""
     forms = [form for form in page.forms() if "reason" in form["fields"]]
