@@ -131,8 +131,10 @@ def run(long):
         said = place.carts(carts, shops)
         began = time.monotonic()
         report("console.say_rate", said["say_rate"], "carts/s")
-        while not place.folded():
-            time.sleep(0.2)  # between two looks
+        while True:
+            if place.folded():
+                break
+            time.sleep(0.2)  # between two polls
         report("console.fold_behind", f"{time.monotonic() - began:.1f}", "s")
         report("console.carts", carts, "carts")
         pages(place, visitor, shops)

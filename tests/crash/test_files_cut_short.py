@@ -229,7 +229,7 @@ def test_a_home_whose_making_is_killed_anywhere_is_made_by_the_next_use(tmp_path
         """Each file and its size; a configuration names its folder."""
         return {str(path.relative_to(home)): path.stat().st_size for path in home.rglob("*") if path.is_file()}
 
-    homes = tmp_path / "homes"
+    homes = tmp_path / "h"
     homes.mkdir()
     counted = Disk(homes, tmp_path / "count", traces=True)
     assert make(homes / "000", counted).returncode == 0

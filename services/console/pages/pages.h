@@ -4,6 +4,7 @@
 
 #include "services/kit/console/page.h"
 
-extern const struct page sign_in_pages[], shop_pages[], log_pages[], me_pages[], not_mailed_pages[], people_pages[], health_pages[];
+extern const struct page sign_in_pages[], shop_pages[], log_pages[], me_pages[], not_mailed_pages[], people_pages[],
+	health_pages[];
 
 #endif
